@@ -10,7 +10,7 @@ import pytest
 
 from sessions.engine.reading.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.reading.reading import read_transcripts
-from sessions.engine.transcript.types import FAILED_COMPACTION
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Codex, Pi, png, words
@@ -169,5 +169,5 @@ def test_a_compaction_for_a_refusal_does_not_count_it_again() -> None:
     ],
 )
 def test_a_compaction_that_failed_for_another_reason_is_read(text: str) -> None:
-    assert refusal_of(text) == Refusal(FAILED_COMPACTION, of_compaction=True)
+    assert refusal_of(text) == Refusal(ErrorKind.COMPACTION, of_compaction=True)
     assert refusal_of(f"The log says: {text}") is None

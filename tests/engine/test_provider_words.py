@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sessions.engine.reading.formats._provider_errors import Refusal, refusal_of
-from sessions.engine.transcript.types import FAILED_COMPACTION
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.verdict_files import Claude
 from tests.why_cases.agents import Copilot, Gemini, Qwen
@@ -138,7 +138,7 @@ def test_what_was_sent_and_what_is_allowed(text: str, tokens: int | None, limit:
 def test_a_failed_compaction_in_an_agents_own_words(text: str) -> None:
     found = refusal_of(text)
     assert found is not None
-    assert (found.kind, found.of_compaction) == (FAILED_COMPACTION, True)
+    assert (found.kind, found.of_compaction) == (ErrorKind.COMPACTION, True)
 
 
 @pytest.mark.parametrize("text", OTHER)
@@ -158,7 +158,7 @@ def test_what_is_no_refusal_for_size(text: str) -> None:
 )
 def test_a_picture_or_document_over_a_limit(text: str) -> None:
     assert refusal_of(text) == Refusal("media")
-    assert refusal_of(f"Error during compaction: {text}") == Refusal(FAILED_COMPACTION, of_compaction=True)
+    assert refusal_of(f"Error during compaction: {text}") == Refusal(ErrorKind.COMPACTION, of_compaction=True)
 
 
 def errors_of(session: Any) -> list[tuple[str, bool]]:

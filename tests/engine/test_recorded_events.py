@@ -14,8 +14,8 @@ from sessions.engine.base import registry
 from sessions.engine.reading.formats import UNKNOWN
 from sessions.engine.reading.formats._provider_errors import error_body
 from sessions.engine.reading.reading import read_transcripts
-from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import FAILED_COMPACTION, Transcript
+from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
+from sessions.engine.transcript.types import Transcript
 from tests.engine.test_formats_contract import FILES, FORMATS, TEXTS
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def shown(session: Transcript) -> set[str]:
     """What a session shows, in the names of ``Records``."""
     found = {EVENTS[EventKind(event.kind)] for event in session.events}
     found |= {
-        "failed" if error.kind == FAILED_COMPACTION or error.of_compaction else "error" for error in session.errors
+        "failed" if error.kind == ErrorKind.COMPACTION or error.of_compaction else "error" for error in session.errors
     }
     found |= {"compaction"} if session.compactions else set()
     found |= {"who"} if any(compaction.trigger for compaction in session.compactions) else set()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import (
-    FAILED_COMPACTION,
-    GAVE_UP,
     Kind,
     ProviderError,
     RecordedClearing,
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
 REFUSED = {
     "context": "Refused for its tokens", "body": "Refused for its bytes", "media": "Refused for a picture or document",
-    FAILED_COMPACTION: "Compaction failed", GAVE_UP: "The agent stopped: full again after each compaction",
+    ErrorKind.COMPACTION: "Compaction failed", ErrorKind.GAVE_UP: "The agent stopped: full again after each compaction",
 }  # fmt: skip
 WHAT_CLEARED = {"results": "Tool results cleared", "thinking": "Thinking cleared"}
 
@@ -54,7 +53,7 @@ def after_refusal(transcript: Transcript, compaction: RecordedCompaction) -> boo
     return any(
         error.request == compaction.request and error.message <= before
         for error in transcript.errors
-        if error.kind not in {FAILED_COMPACTION, GAVE_UP}
+        if error.kind not in {ErrorKind.COMPACTION, ErrorKind.GAVE_UP}
     )
 
 
@@ -77,7 +76,7 @@ def refusal_words(error: ProviderError) -> str:
     """A refusal in a few words: "Refused for its tokens, 3 times: 205,148, limit 200,000 tokens"."""
     sent = f"{error.tokens:,}" if error.tokens is not None else ""
     limit = f"limit {error.limit:,}" if error.limit is not None else ""
-    unit = "bytes" if error.kind == "body" else "tokens"
+    unit = "bytes" if error.kind == ErrorKind.BODY else "tokens"
     figures = ", ".join(filter(None, (sent, limit)))
     return _told(REFUSED[error.kind], f"{figures} {unit}" if figures else "", error.count)
 

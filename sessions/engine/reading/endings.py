@@ -23,7 +23,7 @@ from sessions.engine.reading.formats import _provider_errors as provider
 from sessions.engine.reading.formats._values import as_dict
 from sessions.engine.reading.json_values import loads
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ENDS, EventKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ENDS, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
 
 Contents = Callable[[Message], tuple[Content, ...]]
@@ -142,7 +142,7 @@ def _refusal(message: Message, contents: Contents) -> provider.Refusal | None:
         return None
     words = " ".join("\n".join(filter(None, said)).split())
     found = provider.error_of(words) if _SHAPE.match(words) or _BARE.match(words) else None
-    is_refused = found and found.kind in (provider.CONTEXT, provider.BODY)
+    is_refused = found and found.kind in (ErrorKind.CONTEXT, ErrorKind.BODY)
     is_told = found and (found.tokens or found.limit or found.status)
     return found._replace(words=found.words[: provider.MAX_WORDS]) if found and is_refused and is_told else None
 

@@ -14,11 +14,11 @@ from contextlib import suppress
 from typing import Any
 
 from sessions.engine.models.models_listed import LISTED
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, refusal_of
+from sessions.engine.reading.formats._provider_errors import Refusal, refusal_of
 from sessions.engine.reading.images import header_bytes, media_facts
 from sessions.engine.reading.jsonio import JsonProblem, Source, dumps, loads
 from sessions.engine.reading.reader_words import known, marks, sentences
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP
+from sessions.engine.transcript.recorded_events import ErrorKind
 
 FREE = frozenset({"input", "arguments", "args", "rawArgs", "rawInput", "params", "parameters", "toolUseResult"})
 """What stands under these keys is a tool's own: keys that no reader knows are made up, and so are their numbers."""
@@ -204,11 +204,11 @@ def _is_path(text: str) -> bool:
 
 def _refused(refusal: Refusal) -> str:
     """A refusal for size, or a compaction that failed, in words of our own, with its figures."""
-    if refusal.kind == FAILED_COMPACTION:
+    if refusal.kind == ErrorKind.COMPACTION:
         return FAILED
-    if refusal.kind == GAVE_UP:
+    if refusal.kind == ErrorKind.GAVE_UP:
         return "Autocompact is thrashing"
-    said = "prompt is too long" if refusal.kind == CONTEXT else "request_too_large"
+    said = "prompt is too long" if refusal.kind == ErrorKind.CONTEXT else "request_too_large"
     said = f"{FAILED}: {said}" if refusal.of_compaction else said
     if refusal.tokens and refusal.limit:
         return f"{said}: {refusal.tokens} tokens > {refusal.limit} maximum"

@@ -14,6 +14,8 @@ CUT_REASONS = frozenset({
 """The words in which providers say that a reply ended at a limit."""
 CUTS = "cuts"
 """The code of ``SETTINGS`` of a server that cuts a prompt for which it has no room."""
+USUAL_REASONS = frozenset({"auto", "manual", "threshold", "context_limit", "token_limit", "context_window_exceeded"})
+"""Clients' words for what started a compaction that say no more than a command, or a size that was reached."""
 EMBEDDING = "the call for embeddings failed"
 """How the words of an error begin that is of a call beside the conversation's."""
 NOT_ALL_SENT = "here they stay in the context"
@@ -22,6 +24,26 @@ OWN_ESTIMATE = "own estimate"
 """What a warning says that tells an agent's estimate of its context, where no usage is recorded."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
+
+
+def own_reason(word: str) -> str:
+    """A client's word for what started a compaction; "" where it says a command, or a size that was reached."""
+    return "" if word in USUAL_REASONS else word.replace("_", " ")
+
+
+class ErrorKind(StrEnum):
+    """What a provider refused, or what failed, because of the size of a request."""
+
+    CONTEXT = "context"
+    """More tokens than the window holds."""
+    BODY = "body"
+    """More bytes than a request may have."""
+    MEDIA = "media"
+    """A picture or document that is too large, or too many of them."""
+    COMPACTION = "compaction"
+    """No request: a compaction that was tried."""
+    GAVE_UP = "thrashing"
+    """Made up by the agent itself: it stopped, full again after each of several compactions."""
 
 
 class EventKind(StrEnum):

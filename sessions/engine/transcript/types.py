@@ -251,11 +251,6 @@ class Request:
     window: int = 0
 
 
-USUAL_REASONS = frozenset(
-    {"auto", "manual", "threshold", "context_limit", "token_limit", "context_window_exceeded"}
-)  # fmt: skip
-
-
 @dataclass(frozen=True, slots=True)
 class RecordedCompaction:
     """A compaction that the transcript records.
@@ -281,24 +276,11 @@ class RecordedCompaction:
     reason: str = ""
 
 
-def own_reason(word: str) -> str:
-    """A client's word for what started a compaction; "" where it says a command, or a size that was reached."""
-    return "" if word in USUAL_REASONS else word.replace("_", " ")
-
-
-FAILED_COMPACTION = "compaction"
-"""The kind of an error that no request got, but a compaction that was tried."""
-GAVE_UP = "thrashing"
-"""The kind of an error that the agent made up itself: it stopped, since compacting did not help."""
-
-
 @dataclass(frozen=True, slots=True)
 class ProviderError:
     """A request that the provider refused because of its size, as the transcript records it.
 
-    ``kind`` is "context" (more tokens than the window holds), "body" (more bytes than a request may have), "media" (a
-    picture or document too large, or too many), "compaction" (one was tried and failed), or "thrashing" (the agent
-    stopped itself, full again after each of several).  ``request`` is the first answered after it (their number if
+    ``kind`` is an ``ErrorKind``; ``request`` is the first answered after it (their number if
     none), ``message`` the number of messages before it.  ``tokens`` and ``limit`` are the figures that its text gives,
     if any, in tokens, or in bytes for a body; ``status`` is the HTTP status, or 0.  ``count`` is how often it was tried
     before the next answer; ``of_compaction``: it was to write a summary; ``code`` and ``words`` are its own.

@@ -12,6 +12,7 @@ from functools import cached_property
 
 from sessions.engine.agents.agent import ALWAYS, EVERY_REQUEST, WITH_TRIGGER, Agent, Beside, Threshold, writer_of
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Label, ProviderError, RecordedCompaction, Request, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import DEFAULT, REFUSAL, SOURCES, ModelWindow
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -135,7 +136,7 @@ class Case:
     def said(self) -> int | None:
         """The size that the recorder itself wrote down, None where it wrote none."""
         figure = self.compaction.tokens_before if self.compaction else self.error.tokens if self.error else None
-        if self.error is not None and self.error.kind != "context":
+        if self.error is not None and self.error.kind != ErrorKind.CONTEXT:
             return None
         kind = self.agent.own_figure
         own = self.error is not None or kind == ALWAYS or (kind == WITH_TRIGGER and bool(self.trigger))

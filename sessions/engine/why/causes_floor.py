@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Kind, Label, ProviderError
 from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
@@ -29,7 +30,7 @@ LEAST_CONTEXT = 8_000
 def overhead(case: Case) -> Iterable[Explanation]:
     """System prompt and tools alone take most of the threshold, so that little conversation is enough."""
     limit = case.met or (case.larger if case.what != MISSING else case.window)
-    if case.error is not None and case.error.kind == "context":
+    if case.error is not None and case.error.kind == ErrorKind.CONTEXT:
         limit = case.error.limit or case.window
     own, is_seen_again = case.shared.standing, case.shared.is_compacted
     if case.counted_overhead:
@@ -144,7 +145,7 @@ def freed(before: int, after: int) -> str:
 
 def _refused_at_once(case: Case, error: ProviderError) -> Iterable[Explanation]:
     """Refused before anything was answered since the compaction: it left more than fits (verdicts 3.15)."""
-    if error.kind != "context" or not error.tokens or not error.limit or error.tokens < error.limit:
+    if error.kind != ErrorKind.CONTEXT or not error.tokens or not error.limit or error.tokens < error.limit:
         return
     messages = case.weighed.transcript.messages
     new = sum(case.weighed.tokens[i] for i in case.tail if messages[i].compaction is None)
@@ -173,12 +174,12 @@ def _kept_media(case: Case) -> list[Evidence]:
 
 def body_size(case: Case) -> Iterable[Explanation]:
     """The request's bytes, not its tokens: the provider said so, or refused megabytes at few tokens."""
-    said = [e for e in case.refused if e.kind == "body"]
+    said = [e for e in case.refused if e.kind == ErrorKind.BODY]
     n_bytes = _wire_bytes(case)
     text = f"The messages alone weigh {n_bytes:,} bytes as base64 and text"
     row = case.row(text, n_bytes, "bytes", label="transcript")
     if case.error is not None:
-        if case.error.kind == "body":
+        if case.error.kind == ErrorKind.BODY:
             yield _refused_for_bytes(case, case.error, n_bytes, row)
         return
     if said:

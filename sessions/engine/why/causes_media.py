@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AFTER, AT_ONCE, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case
@@ -112,7 +113,7 @@ def _possible(case: Case) -> Iterable[Explanation]:
     """No figure of the gate: for the first time the naive count reaches a threshold that the true size does not."""
     limit = case.threshold or case.window * 4 // 5
     if case.what == ERROR:
-        if case.error is None or case.error.kind != "context":
+        if case.error is None or case.error.kind != ErrorKind.CONTEXT:
             return
         limit = case.error.limit or case.window
     if case.true >= 0.9 * limit:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case
@@ -26,7 +27,7 @@ IDLE = 8 * 3_600
 
 def no_usage(case: Case) -> Iterable[Explanation]:
     """The trigger was blind: answers came, none reports usage, and it reads nothing else (verdicts 3.18)."""
-    if (case.error and case.error.kind != "context") or not case.position:
+    if (case.error and case.error.kind != ErrorKind.CONTEXT) or not case.position:
         return
     if case.shared.has_usage or case.agent.name not in READS_USAGE:
         return
@@ -38,7 +39,7 @@ def no_usage(case: Case) -> Iterable[Explanation]:
 def stated_not_fired(case: Case) -> Iterable[Explanation]:
     """The request itself gives a trigger, the context passed it, and no compaction came (verdicts 3.32)."""
     at = case.weighed.transcript.trigger_at
-    if at is None or (case.error and case.error.kind != "context") or not (n := case.n_passed(at)):
+    if at is None or (case.error and case.error.kind != ErrorKind.CONTEXT) or not (n := case.n_passed(at)):
         return
     first = next((k for k in case.run if case.shared.runs.contexts[k] >= at), case.position)
     row = case.row(f"The request asks for a compaction at {at:,} tokens", at)
@@ -63,7 +64,7 @@ def cut_off(case: Case) -> Iterable[Explanation]:
 def not_asked(case: Case) -> Iterable[Explanation]:
     """The trigger is asked between runs alone, and none ended over the threshold."""
     when = BETWEEN_TURNS.get(case.agent.asked)
-    if (case.error and case.error.kind != "context") or when is None:
+    if (case.error and case.error.kind != ErrorKind.CONTEXT) or when is None:
         return
     limit = case.usual or 0
     if not case.shared.has_usage:
@@ -84,7 +85,7 @@ def not_asked(case: Case) -> Iterable[Explanation]:
 
 def off(case: Case) -> Iterable[Explanation]:
     """What is left: switched off, or not started; the transcript records neither."""
-    if (case.error and case.error.kind != "context") or not case.shared.has_usage:
+    if (case.error and case.error.kind != ErrorKind.CONTEXT) or not case.shared.has_usage:
         return
     if narrowed(case.weighed, case.position):
         # What was answered stood under another window.

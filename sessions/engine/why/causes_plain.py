@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import MISSING, Case
 from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, OWN_REASON, REACHED, SWITCH, WINDOW, Evidence
@@ -72,7 +73,7 @@ def own_reason(case: Case) -> Iterable[Explanation]:
 
 def smaller_model(case: Case) -> Iterable[Explanation]:
     """The context passed the threshold of a smaller model that had just been changed to (verdicts 3.11)."""
-    if case.what == MISSING or (case.error and case.error.kind != "context"):
+    if case.what == MISSING or (case.error and case.error.kind != ErrorKind.CONTEXT):
         return
     changed = narrowed(case.weighed, case.position)
     if changed and case.larger >= (case.threshold or case.window):

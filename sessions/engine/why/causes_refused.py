@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import CUT_OFF
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Kind, ProviderError, Role
+from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind
+from sessions.engine.transcript.types import Kind, ProviderError, Role
 from sessions.engine.weigh.calibration.context_windows import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from sessions.engine.why.case import Case
     from sessions.engine.why.causes import Evidence
 
-BODY_KIND = "body"
-SIZES = frozenset({"context", BODY_KIND, "media", FAILED_COMPACTION, GAVE_UP})
+SIZES = frozenset(ErrorKind)
 """Kinds of errors that say what was too large, or that no request got."""
 ROOM = 0.75
 """Share of the window under which the call that writes the summary fits, whatever its reply may have."""
@@ -67,9 +66,9 @@ def failed(case: Case) -> Iterable[Explanation]:
     limit = case.window if case.held.source == REFUSAL else 0
     named = (case.row(f"The provider allows {limit:,} tokens", limit),) if limit else ()
     rows = (*tries_row(case, error), *named)
-    if error.kind == FAILED_COMPACTION or ENOUGH.search(error.words):
+    if error.kind == ErrorKind.COMPACTION or ENOUGH.search(error.words):
         yield _failed_for(case, error, causes.FAILED, rows)
-    elif error.kind == BODY_KIND:
+    elif error.kind == ErrorKind.BODY:
         because = f"{figures_of(error)}the compaction's own request was refused for its bytes, not for its tokens"
         because += status_of(error)
         yield Explanation(causes.BODY, COUNTED | Fact.WORDS, because, rows)
@@ -203,7 +202,7 @@ def _full_row(case: Case) -> tuple[Evidence, ...]:
 def media_limit(case: Case) -> Iterable[Explanation]:
     """A picture or document is over a limit of its own, or there are too many (verdicts 3.27)."""
     error = case.error
-    if error is None or error.kind != "media":
+    if error is None or error.kind != ErrorKind.MEDIA:
         return
     words = quoted(error)
     because = f"{figures_of(error)}a picture or document is over a limit of its own; the context was not too long"
@@ -214,7 +213,7 @@ def media_limit(case: Case) -> Iterable[Explanation]:
 def reserve(case: Case) -> Iterable[Explanation]:
     """The input alone was within the limit: the reply's reserve passed it (verdicts 3.9)."""
     error = case.error
-    if error is None or error.kind != "context" or not error.limit:
+    if error is None or error.kind != ErrorKind.CONTEXT or not error.limit:
         return
     whole, reply, _ = asked_for(error)
     if not error.tokens:
@@ -247,7 +246,11 @@ def held_back(case: Case) -> Iterable[Explanation]:
 def one_message(case: Case) -> Iterable[Explanation]:
     """What came after the last answer took a context under the threshold past the window (verdicts 3.14)."""
     error = case.error
-    if error is None or error.kind not in ("context", FAILED_COMPACTION) or any(i in case.tail for i in case.media):
+    if (
+        error is None
+        or error.kind not in (ErrorKind.CONTEXT, ErrorKind.COMPACTION)
+        or any(i in case.tail for i in case.media)
+    ):
         return
     limit, found = error.limit or case.window, case.filled
     safe = next((one.tokens for one in thresholds_of(case.weighed.transcript, limit, case.model)), limit * 9 // 10)
@@ -268,7 +271,7 @@ def one_message(case: Case) -> Iterable[Explanation]:
 def changed_model(case: Case) -> Iterable[Explanation]:
     """Another model was asked than the one that had answered more than it takes (verdicts 3.11)."""
     error, last = case.error, case.last
-    if error is None or error.kind != "context" or error.of_compaction or last is None or last.usage is None:
+    if error is None or error.kind != ErrorKind.CONTEXT or error.of_compaction or last is None or last.usage is None:
         return
     if not error.model or not last.model or error.model.split("/")[-1] == last.model.split("/")[-1]:
         return
@@ -285,7 +288,7 @@ def changed_model(case: Case) -> Iterable[Explanation]:
 def other_window(case: Case) -> Iterable[Explanation]:
     """The provider's limit is under the threshold that the agent worked with (verdicts 3.7, 3.8)."""
     error = case.error
-    if error is None or error.kind != "context" or not error.limit or not case.assumed:
+    if error is None or error.kind != ErrorKind.CONTEXT or not error.limit or not case.assumed:
         return
     limit, sent = error.limit, error.tokens or case.true
     if case.assumed < 1.2 * limit or sent < (1 - AGREE) * limit or not case.thresholds:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sessions.engine.transcript.recorded_events import EMBEDDING
+from sessions.engine.transcript.recorded_events import EMBEDDING, ErrorKind
 from sessions.engine.transcript.types import ProviderError
 from sessions.engine.why.causes import CHANGES, GREW
 
@@ -242,7 +242,7 @@ def reply_alone(error: ProviderError) -> int:
 def over_limit(error: ProviderError) -> str:
     """What was asked for, of what is allowed, and what of it is the reply's, in a clause; "" without both figures."""
     whole, reply, parts = asked_for(error)
-    if error.kind != "context" or not error.limit or whole <= error.limit:
+    if error.kind != ErrorKind.CONTEXT or not error.limit or whole <= error.limit:
         return ""
     rest = f", {reply:,} of them for the reply" if reply else ""
     listed = f" ({parts})" if ", " in parts and (not reply or "image" in parts) else ""
@@ -251,7 +251,7 @@ def over_limit(error: ProviderError) -> str:
 
 def unit_of(error: ProviderError) -> str:
     """What its figures count."""
-    return "bytes" if error.kind == "body" else "tokens"
+    return "bytes" if error.kind == ErrorKind.BODY else "tokens"
 
 
 def _number(digits: str) -> int:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from sessions.engine.agents.agent import Threshold, own_trigger, policy_facts, thresholds, trigger_of, writer_of
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Kind, Label, ProviderError, RecordedCompaction, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow, windows_of
 from sessions.engine.weigh.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
@@ -275,7 +276,7 @@ def errors_before(compaction: RecordedCompaction, errors: Sequence[ProviderError
 
 def newest_refusal(errors: Sequence[ProviderError]) -> ProviderError | None:
     """The newest of them that refused a request for its tokens."""
-    return next((error for error in reversed(errors) if error.kind == "context"), None)
+    return next((error for error in reversed(errors) if error.kind == ErrorKind.CONTEXT), None)
 
 
 def threshold_at(transcript: Transcript, window: int, model: ModelInfo) -> int:

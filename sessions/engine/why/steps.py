@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
-from sessions.engine.transcript.types import FAILED_COMPACTION, ProviderError
+from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, ErrorKind, EventKind
+from sessions.engine.transcript.types import ProviderError
 from sessions.engine.weigh.calibration.context_windows import RECORDED
 from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
 from sessions.engine.why.case import COMPACTION, MISSING, Case
@@ -137,7 +137,7 @@ def _announced(case: Case) -> str:
 def with_figures(case: Case, because: str) -> str:
     """A clause about a refusal after the figures that it lacks: sent and allowed, else what was answered before."""
     error = case.error
-    figures = over_limit(error) or newest_before(case) if error is not None and error.kind != "body" else ""
+    figures = over_limit(error) or newest_before(case) if error is not None and error.kind != ErrorKind.BODY else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
     return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because), in_vain(case))))
@@ -149,7 +149,7 @@ def _size(case: Case, because: str) -> str:
     own = case.compaction.tokens_before if case.compaction else None
     peak = case.shared.runs.peak(case.run_on) if case.what == MISSING else 0
     known = (own, peak, case.saw, case.true, last.context if last else 0, case.counted, case.sent, case.text)
-    named = (*known, case.figure, refused.tokens if refused and refused.kind != "body" else 0)
+    named = (*known, case.figure, refused.tokens if refused and refused.kind != ErrorKind.BODY else 0)
     told = [n for n in named if n and f"{n:,}" in because]
     is_other = own is not None and not any(agree(n, own, APART) for n in told)
     if (told and not is_other) or (case.compaction and case.compaction.outside and not own):
@@ -161,7 +161,9 @@ def _size(case: Case, because: str) -> str:
     if last is not None and not case.is_partial and last.context >= LEAST:
         with_reply = f" ({last.context + last.output:,} with the reply)" if last.output else ""
         return f"the request before had {_with_share(case, last.context)}{with_reply}"
-    is_told = case.true < LEAST or TOKENS.search(because) or (case.error is not None and case.error.kind == "body")
+    is_told = (
+        case.true < LEAST or TOKENS.search(because) or (case.error is not None and case.error.kind == ErrorKind.BODY)
+    )
     return "" if is_told else f"the file holds about {case.true:,} tokens"
 
 
@@ -205,7 +207,7 @@ def newest_before(case: Case) -> str:
 def far_under(case: Case) -> bool:
     """Whether a refusal that names no figure came far under the window that the agent recorded."""
     error, usage = case.error, case.usage
-    if error is None or error.kind != "context" or error.limit or error.of_compaction or usage is None:
+    if error is None or error.kind != ErrorKind.CONTEXT or error.limit or error.of_compaction or usage is None:
         return False
     return case.held.source == RECORDED and usage.context < FAR * case.own_window
 
@@ -216,7 +218,7 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
     sent, limit = f"{error.tokens or 0:,} {unit} were sent", f"the limit is {error.limit or 0:,} {unit}"
     named = ((error.tokens, sent), (error.limit, limit))
     found = [said for figure, said in named if figure and f"{figure:,}" not in words and not over_limit(error)]
-    if error.kind not in ("context", FAILED_COMPACTION):
+    if error.kind not in (ErrorKind.CONTEXT, ErrorKind.COMPACTION):
         return found
     is_measured = case.usage is not None and not case.is_partial
     if case.usage is not None and is_measured and not newest_before(case):

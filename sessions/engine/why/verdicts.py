@@ -12,8 +12,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sessions.engine.agents.agent import writer_of
-from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, EventKind, RecordedEvent
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Label, ProviderError, Role, Transcript
+from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, ErrorKind, EventKind, RecordedEvent
+from sessions.engine.transcript.types import Label, ProviderError, Role, Transcript
 from sessions.engine.weigh.calibration.context_windows import ANSWER
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import (
@@ -232,7 +232,7 @@ def _went_on(transcript: Transcript, end: RecordedEvent) -> bool:
 
 def _as_error(event: RecordedEvent) -> ProviderError:
     is_attempt = event.kind in ATTEMPTS
-    kind = FAILED_COMPACTION if is_attempt else event.kind
+    kind = ErrorKind.COMPACTION if is_attempt else event.kind
     words = event.words or (event.kind if is_attempt else event.code)
     return ProviderError(
         kind, event.request, event.message, None, None, event.status, event.count, is_attempt, event.code, words
@@ -309,7 +309,7 @@ def _verdict(case: Case) -> Verdict:
 
 def is_stop(case: Case) -> bool:
     """Whether the agent stopped itself there, since compacting did not help."""
-    return case.error is not None and case.error.kind == GAVE_UP
+    return case.error is not None and case.error.kind == ErrorKind.GAVE_UP
 
 
 def _stopped(case: Case) -> Verdict:
@@ -370,7 +370,12 @@ def _unknown(case: Case, contradicted: Sequence[Explanation]) -> Explanation:
 def _way_out(case: Case) -> str:
     """What helps against a refusal for its tokens, whatever led to it; "" where that cannot be told."""
     error = case.error
-    if error is None or error.kind != "context" or error.of_compaction or 0 < (error.tokens or 0) < (error.limit or 0):
+    if (
+        error is None
+        or error.kind != ErrorKind.CONTEXT
+        or error.of_compaction
+        or 0 < (error.tokens or 0) < (error.limit or 0)
+    ):
         return ""
     if far_under(case):
         return CHANGES[WINDOW]

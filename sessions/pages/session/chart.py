@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from django.utils.safestring import SafeString
 
 from sessions.engine.reading.encodings import clearing_words, refusal_words
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.falls import Fall
 from sessions.engine.why.shared import shared_facts
@@ -119,7 +120,11 @@ def _marks(view: Overview, contexts: Sequence[tuple[int, int, int]]) -> tuple[li
         return next((tokens for at, tokens, _ in reversed(contexts) if at < message), 0)
 
     refused = [
-        Mark(e.message - 0.5, e.tokens if e.kind == "context" and e.tokens else before(e.message), refusal_words(e))
+        Mark(
+            e.message - 0.5,
+            e.tokens if e.kind == ErrorKind.CONTEXT and e.tokens else before(e.message),
+            refusal_words(e),
+        )
         for e in transcript.errors
     ]
 

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, Kind, Label
+from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, LONG, REFUSAL
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
@@ -156,7 +157,7 @@ def _usage(view: Overview) -> Fact:
 def _events(view: Overview) -> list[str]:
     """How often a request was refused for its size, a compaction failed, and results were cleared in place."""
     transcript = view.weighed.transcript
-    words = {FAILED_COMPACTION: "failed", GAVE_UP: "stopped by the agent"}
+    words: dict[str, str] = {ErrorKind.COMPACTION: "failed", ErrorKind.GAVE_UP: "stopped by the agent"}
     found = Counter({"refused": 0})
     for error in transcript.errors:
         found[words.get(error.kind, "refused")] += error.count

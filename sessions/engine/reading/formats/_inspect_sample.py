@@ -17,11 +17,11 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._values import Measured, Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Transcript, Usage
 
 PROTOCOL = "attachment://"
@@ -194,7 +194,7 @@ def _refusals(history: Assembly, sample: Sample) -> None:
         refusal = error_of(event.get("error") or output.get("error"))
         stops = [as_dict(choice).get("stop_reason") for choice in as_list(output.get("choices"))]
         if refusal is None and "model_length" in stops:
-            refusal = error_of(output.get("completion")) or Refusal(CONTEXT)
+            refusal = error_of(output.get("completion")) or Refusal(ErrorKind.CONTEXT)
         n_before += _answered(event)
         if refusal is not None:
             place = next((r.message for r in history.requests[n_before:] if r.message is not None), None)

@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats._branch import next_on_branch
 from sessions.engine.reading.json_values import JsonProblem, loads
-from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
-from sessions.engine.transcript.types import FAILED_COMPACTION, GAVE_UP, ProviderError, Request
+from sessions.engine.transcript.recorded_events import ErrorKind, EventKind, RecordedEvent
+from sessions.engine.transcript.types import ProviderError, Request
 
 MAX_BODY_CHARS, MAX_DEPTH = 65_536, 6
 MAX_WORDS = 500
@@ -55,7 +55,6 @@ _STATUS_KEYS = re.compile(r"(?<![\d,.])([45]\d\d)(?![\d,.]*\d| ?tokens| ?bytes|[
 PAGE_CHARS = 4_000
 STATUS_CHARS = 40
 """A status stands in front of what an error says."""
-CONTEXT, BODY, MEDIA = "context", "body", "media"
 EVENT_KINDS = frozenset(EventKind)
 MAX_CHARS = 4_000
 """An error is in the first characters of its text; what follows may quote the request."""
@@ -283,13 +282,13 @@ def error_of(
     said = " ".join(filter(None, (body.words, *(code for code in body.codes if code not in body.words))))
     status = _status(status) or body.status
     found = refusal_of(said, status) if said or status else None
-    if found and found.kind == CONTEXT and isinstance(value, dict) and not (found.tokens or found.limit):
+    if found and found.kind == ErrorKind.CONTEXT and isinstance(value, dict) and not (found.tokens or found.limit):
         found = found._replace(tokens=_beside(value, SENT_KEYS), limit=_beside(value, LIMIT_KEYS))
     if found is None and isinstance(value, str) and (found := refusal_of(value, status)):
         # What stands behind an error's JSON tells it.
         body = body._replace(words=" ".join(value.split()))
     if of_compaction:
-        found = (found or Refusal(FAILED_COMPACTION, status=status))._replace(of_compaction=True)
+        found = (found or Refusal(ErrorKind.COMPACTION, status=status))._replace(of_compaction=True)
     elif found is None and (said or status):
         found = Refusal(kind, status=status)
     return found._replace(code=body.code, words=body.words[:MAX_WORDS]) if found else None
@@ -314,27 +313,27 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
     """The refusal for size, failed compaction or giving up that an error's text or status tells; None for any other."""
     head = text[:MAX_CHARS]
     if _GAVE_UP.match(head):
-        return Refusal(GAVE_UP, status=status)
+        return Refusal(ErrorKind.GAVE_UP, status=status)
     if status == 429 or _RATE.search(head):
         return _failed(head, status)
     own = bool(_OF_COMPACTION.search(head))
     if _MEDIA.search(head) and not _CONTEXT.search(head):
-        return _failed(head, status) or Refusal(MEDIA, status=status)
+        return _failed(head, status) or Refusal(ErrorKind.MEDIA, status=status)
     in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
     if (_CONTEXT.search(head) and not _BODY.search(head)) or _OF_TOKENS.search(head):
-        return Refusal(CONTEXT, *_figures(head), status, own)
+        return Refusal(ErrorKind.CONTEXT, *_figures(head), status, own)
     if status == 413 or in_text or _BODY.search(head):
         sent, limit = _figures(head)
         named = _MEGABYTES.search(head)
         limit = int(named[1]) * 1_000_000 if named and limit is None else limit
-        return Refusal(BODY, sent, limit, status or in_text, own)
+        return Refusal(ErrorKind.BODY, sent, limit, status or in_text, own)
     return _failed(head, status)
 
 
 def _failed(head: str, status: int) -> Refusal | None:
     """A compaction that failed for another reason than its size, as its error says."""
     is_failed = _FAILED.match(head) and (not _NOTHING.search(head) or _STUCK.search(head))
-    return Refusal(FAILED_COMPACTION, status=status, of_compaction=True) if is_failed else None
+    return Refusal(ErrorKind.COMPACTION, status=status, of_compaction=True) if is_failed else None
 
 
 def _figures(text: str) -> tuple[int | None, int | None]:
@@ -391,7 +390,9 @@ def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> t
 
 def failed_compaction(status: int = 0, error: Refusal | None = None) -> Refusal:
     """A compaction that was tried and failed; ``error`` is what was told of it, if anything."""
-    return (error or Refusal(FAILED_COMPACTION, status=status))._replace(kind=FAILED_COMPACTION, of_compaction=True)
+    return (error or Refusal(ErrorKind.COMPACTION, status=status))._replace(
+        kind=ErrorKind.COMPACTION, of_compaction=True
+    )
 
 
 def is_between(boundaries: Sequence[int], first: int, message: int) -> bool:

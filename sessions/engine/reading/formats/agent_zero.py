@@ -19,8 +19,8 @@ from sessions.engine.reading.formats._provider_errors import Refusal, error_of, 
 from sessions.engine.reading.formats._records import inside, misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
-from sessions.engine.transcript.types import FAILED_COMPACTION, Content, Origin, Parsed, Role, Transcript
+from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
 
 USER, RESULT, SUMMARY = "user_message", "tool_result", "messages_summary"
 """What a message that is not the model's holds: a prompt, a tool's result, a summary of older ones of its topic."""
@@ -159,7 +159,7 @@ def _tell(history: Assembly, items: Sequence[Record]) -> None:
         if stalled:
             error = error_of(before) if before else None
             said = f"{error.words}; {words}" if error else words
-            tried = Refusal(FAILED_COMPACTION, tokens=int(stalled[1]), words=said)
+            tried = Refusal(ErrorKind.COMPACTION, tokens=int(stalled[1]), words=said)
             history.refuse(failed_compaction(error=tried))
         elif before:
             history.fail(before)

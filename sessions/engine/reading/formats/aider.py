@@ -11,10 +11,10 @@ import re
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, error_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import stem_of
 from sessions.engine.reading.jsonio import TEXT, Head, Line, Source, too_long
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 START = "# aider chat started at "
@@ -143,7 +143,7 @@ class AiderReading:
             self._close(_usage(counts))
         elif exhausted := EXHAUSTED.match(text):
             sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
-            self.history.refuse(Refusal(CONTEXT, sent, limit))
+            self.history.refuse(Refusal(ErrorKind.CONTEXT, sent, limit))
         elif self.listed and "tokens total" in text:
             self.history.event(EventKind.CONTEXT_LISTED, "; ".join(self.listed))
             self.listed = []
@@ -166,7 +166,7 @@ class AiderReading:
             sizes = f"{answer[1]} of {answer[2]} tokens of output, {sent[1]} of {sent[2]} of input"
             self.history.event(EventKind.ERROR, f"{what}: {sizes}, by aider's estimate")
         else:
-            self.history.refuse(Refusal(CONTEXT, int(sent[1].replace(",", ""))))
+            self.history.refuse(Refusal(ErrorKind.CONTEXT, int(sent[1].replace(",", ""))))
 
     def _close(self, usage: Usage | None) -> None:
         """The call of the reply read so far is complete."""

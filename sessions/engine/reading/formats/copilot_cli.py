@@ -18,9 +18,8 @@ from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_u
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, inside, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
-from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind, own_reason
 from sessions.engine.transcript.types import (
-    FAILED_COMPACTION,
     Block,
     Content,
     Kind,
@@ -30,7 +29,6 @@ from sessions.engine.transcript.types import (
     Skipped,
     Transcript,
     Usage,
-    own_reason,
 )  # fmt: skip
 
 ENVELOPE = "raw"
@@ -289,7 +287,7 @@ def _compaction(run: CopilotRun, event: Record, origin: Origin) -> None:
     if data.get("success") is not True:
         error = error_of(data.get("error"), of_compaction=True)
         size = count_of(data.get("preCompactionTokens")) or None
-        history.refuse(error._replace(tokens=size) if error and error.kind == FAILED_COMPACTION else error)
+        history.refuse(error._replace(tokens=size) if error and error.kind == ErrorKind.COMPACTION else error)
         return
     at, usage = seconds(event.get("timestamp")), summary_usage(data)
     if usage is not None:

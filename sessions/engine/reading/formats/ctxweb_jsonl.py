@@ -14,14 +14,12 @@ from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sn
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of
 from sessions.engine.reading.formats._branch import RESULTS, THINKING
-from sessions.engine.reading.formats._provider_errors import BODY, CONTEXT, EVENT_KINDS, MEDIA
+from sessions.engine.reading.formats._provider_errors import EVENT_KINDS
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Head, Line, Source
-from sessions.engine.transcript.recorded_events import RecordedEvent
+from sessions.engine.transcript.recorded_events import ErrorKind, RecordedEvent
 from sessions.engine.transcript.types import (
-    FAILED_COMPACTION,
-    GAVE_UP,
     Content,
     Kind,
     Message,
@@ -36,7 +34,7 @@ from sessions.engine.transcript.types import (
     Usage,
 )
 
-ERROR_KINDS, CLEARED = (CONTEXT, BODY, MEDIA, FAILED_COMPACTION, GAVE_UP), (RESULTS, THINKING)
+ERROR_KINDS, CLEARED = frozenset(ErrorKind), (RESULTS, THINKING)
 USAGE = ("input", "cache_read", "cache_write", "output", "reasoning", "cache_write_1h")
 HEAD, VERSION, BLOCK = "ctxweb", "session/1", "ctxweb_block"
 ROLES = {role.value: role for role in Role}

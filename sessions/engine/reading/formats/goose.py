@@ -15,10 +15,10 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
-from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_WORDS, Refusal
+from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, has_columns, noted, rows_of, stem_of, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
-from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, EventKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
@@ -244,7 +244,7 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
 def _notice(history: GooseHistory, said: str) -> None:
     """What goose tells the user of its compactions: that one is due, that the window was full, that one failed."""
     if said.startswith(REFUSED_NOTICE):
-        history.refuse(Refusal(CONTEXT, words=said[:MAX_WORDS]))
+        history.refuse(Refusal(ErrorKind.CONTEXT, words=said[:MAX_WORDS]))
     if said.startswith((AUTO_NOTICE, REFUSED_NOTICE)):
         history.announced = "auto"
     if said.startswith(AUTO_NOTICE):

@@ -16,11 +16,11 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._counts import exclusive_usage
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
+from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
-from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, own_reason
+from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind, EventKind, own_reason
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 REPLIES = frozenset(
     words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
@@ -124,7 +124,7 @@ class LettaReading:
         stats = as_dict(entry.get("compaction_stats"))
         self.window = count_of(stats.get("context_window")) or self.window
         if stats.get("trigger") == OVERFLOW:
-            self.history.refuse_once(Refusal(CONTEXT, None, self.window))
+            self.history.refuse_once(Refusal(ErrorKind.CONTEXT, None, self.window))
         after = count_of(stats.get("context_tokens_after"))
         self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")
         number = self.history.compaction(

@@ -15,10 +15,10 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, result_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._chat_blocks import part_of, parts_of
-from sessions.engine.reading.formats._provider_errors import CONTEXT, MAX_DEPTH, MAX_WORDS, Refusal, error_body
+from sessions.engine.reading.formats._provider_errors import MAX_DEPTH, MAX_WORDS, Refusal, error_body
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 NO_PARENT = "00000000-0000-0000-0000-000000000000"
@@ -136,7 +136,7 @@ def _refused(history: Assembly, words: str, model: str) -> None:
     if code:
         counted, allowed = (int(figures[1]), int(figures[2])) if figures else (None, None)
         said = " ".join(words.split())
-        history.refuse(Refusal(CONTEXT, counted, allowed, code=code, words=said[:MAX_WORDS], model=model))
+        history.refuse(Refusal(ErrorKind.CONTEXT, counted, allowed, code=code, words=said[:MAX_WORDS], model=model))
     elif words:
         history.fail(words, model=model)
 

@@ -15,12 +15,12 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import exclusive_usage
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal, failed_compaction
+from sessions.engine.reading.formats._provider_errors import Refusal, failed_compaction
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 PART, DATA = "part", "data"
@@ -249,7 +249,7 @@ class _Reading:
         if info.get("summary") is not True or not (info.get("error") or _is_silent(following)):
             return False
         if mark.get("overflow") is True:
-            self.history.refuse_once(Refusal(CONTEXT))
+            self.history.refuse_once(Refusal(ErrorKind.CONTEXT))
         if info.get("error") and text_of(as_dict(info["error"]).get("name")) != ABORTED:
             self.history.fail(info["error"], of_compaction=True)
         return True
@@ -260,7 +260,7 @@ class _Reading:
         tail = self.history.by_id.get(text_of(mark.get("tail_start_id")), place)
         trigger = {True: "auto", False: "manual"}.get(mark["auto"]) if isinstance(mark.get("auto"), bool) else None
         if mark.get("overflow") is True:
-            self.history.refuse_once(Refusal(CONTEXT))
+            self.history.refuse_once(Refusal(ErrorKind.CONTEXT))
         before = next((r.usage for r in reversed(self.history.requests) if r.on_branch), None)
         weight = before.context + before.output if before else None
         return self.history.forget(range(tail), trigger=trigger, tokens_before=weight)

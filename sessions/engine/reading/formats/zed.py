@@ -15,11 +15,11 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
-from sessions.engine.reading.formats._provider_errors import CONTEXT, Refusal
+from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of, unread_notes
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 TABLE, RESULTS = "threads", "tool_results"
@@ -181,7 +181,7 @@ class _Thread:
         exceeded = as_dict(self.value.get("exceeded_window_error"))
         if exceeded:
             sent, model = count_of(exceeded.get("token_count")), text_of(exceeded.get("model_id"))
-            self.history.refuse(Refusal(CONTEXT, sent or None, code="exceeded_window_error", model=model))
+            self.history.refuse(Refusal(ErrorKind.CONTEXT, sent or None, code="exceeded_window_error", model=model))
         if self.value.get("tool_use_limit_reached") is True and self.messages:
             self.history.event(EventKind.SESSION_END, "tool_use_limit_reached: Zed's limit of calls of tools in a turn")
         total = usage_of(self.value.get("cumulative_token_usage"))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.agents.agent import USUAL_WINDOWS
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo, model_info
 from sessions.engine.models.offers import offered
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Transcript
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _refused_at(transcript: Transcript, name: str) -> int:
     limits = [
         error.limit
         for error in transcript.errors
-        if error.kind == "context" and error.limit
+        if error.kind == ErrorKind.CONTEXT and error.limit
         and ((requests[min(error.request, len(requests) - 1)].model if requests else "") or transcript.model) == name
     ]  # fmt: skip
     return max(limits, default=0)
