@@ -34,7 +34,7 @@ def _never_read(transcript: Transcript) -> str:
     """That nearly every request writes the cache anew, and reads nothing or one head alone, in a sentence; else ""."""
     pairs = [(one.usage, other.usage) for one, other in _pairs(transcript) if one.usage and other.usage]
     lost = [(one, other) for one, other in pairs if _is_lost(one, other)]
-    if len(lost) < LEAST_PAIRS or len(lost) < NEARLY_ALL * len(pairs):
+    if len(lost) < LEAST_PAIRS or (len(lost) < NEARLY_ALL * len(pairs) and not _lost_at_prompts(transcript)):
         return ""
     heads = [other.cache_read for _, other in lost]
     if max(heads) - min(heads) > ALIKE * max(heads):
@@ -49,6 +49,16 @@ def _never_read(transcript: Transcript) -> str:
 
 
 FRONT = "something at the front of the prompt changes each time"
+
+
+def _lost_at_prompts(transcript: Transcript) -> bool:
+    """Whether the cache is lost wherever somebody typed between two requests, and nowhere else."""
+    messages = transcript.messages
+    return all(
+        _is_lost(one.usage, other.usage) == any(m.typed for m in messages[one.message or 0 : other.message or 0])
+        for one, other in _pairs(transcript)
+        if one.usage and other.usage
+    )
 
 
 def _one_head(transcript: Transcript) -> str:

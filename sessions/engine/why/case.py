@@ -18,7 +18,7 @@ from sessions.engine.weigh.calibration.context_windows import DEFAULT, REFUSAL, 
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.causes import Evidence
 from sessions.engine.why.runs import Filled
-from sessions.engine.why.shared import Shared, errors_before, newest_refusal, position_of, thresholds_of
+from sessions.engine.why.shared import Shared, newest_refusal, position_of, thresholds_of
 from sessions.engine.why.windows import held_at
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
@@ -283,8 +283,8 @@ class Case:
     @cached_property
     def refused(self) -> list[ProviderError]:
         """The errors between the last answered request and this point, those behind a compaction left out."""
-        here = self.shared.runs.errors_at(self.request)
-        return list(here) if self.compaction is None else errors_before(self.compaction, here)
+        runs = self.shared.runs
+        return list(runs.errors_at(self.request) if self.compaction is None else runs.errors_before(self.compaction))
 
     @property
     def trigger(self) -> str | None:
@@ -399,7 +399,8 @@ class Case:
     @cached_property
     def thresholds(self) -> tuple[Threshold, ...]:
         """Thresholds of this session's agent at its window, () where none is known."""
-        return thresholds_of(self.weighed.transcript, self.window, self.model)
+        n_over = self.n_over if self.what == COMPACTION else lambda _: 0
+        return thresholds_of(self.weighed.transcript, self.window, self.model, n_over)
 
     @property
     def threshold(self) -> int | None:

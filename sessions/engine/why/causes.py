@@ -15,6 +15,7 @@ WINDOW = "wrong_window"
 FALLBACK = "fallback_window"
 RESERVE = "output_reserve"
 SWITCH = "smaller_model"
+CHANGED = "model_changed"
 OVERHEAD = "overhead_near_threshold"
 RETAINED = "retained_through_compaction"
 GREW = "summary_as_large"
@@ -51,6 +52,7 @@ CAUSES = {
     FALLBACK: "fallback context window",
     RESERVE: "no room left for the reply",
     SWITCH: "change to a smaller model",
+    CHANGED: "change of the model",
     OVERHEAD: "fixed overhead near the threshold",
     RETAINED: "last compaction kept too much",
     GREW: "summary as large as what it replaced",
@@ -91,6 +93,7 @@ CHANGES = {
     FALLBACK: "Name the model's context window in the agent's configuration, or load a server of your own with more.",
     RESERVE: "Lower the reply's maximum.",
     SWITCH: "Switch back and compact there, then change to the smaller model.",
+    CHANGED: "Change the model in a new session, or right after a compaction.",
     OVERHEAD: "Turn off tools and shorten memory files.",
     RETAINED: "Keep less through a compaction.",
     GREW: "Start a new session, or compact with another model.",

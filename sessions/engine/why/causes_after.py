@@ -11,9 +11,10 @@ from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
 from sessions.engine.why import causes
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
+from sessions.engine.why.causes_refused import BETWEEN_TURNS
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import over_limit, shortened
-from sessions.engine.why.shared import agree
+from sessions.engine.why.shared import SOON, agree
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
@@ -57,10 +58,16 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
     said = f": {sizes}" if sizes else ""
     row = case.row(f"The provider refused the request before as too long{said}", refusal.tokens)
     because = f"the provider had refused the request as too long{said}"
+    limit, advice = case.usual or 0, None
+    if limit and (n := case.n_passed(limit)) > SOON:
+        because += f"; {counted(n, 'request')} before it had passed the threshold, {limit:,}"
+        if (when := BETWEEN_TURNS.get(case.agent.asked)) and not case.is_asked(limit):
+            because += f", which {case.agent.label} checks only when a run {when}"
+            advice = causes.CHANGES[causes.NOT_ASKED]
     own = case.compaction.tokens_before if case.compaction else None
     if own and refusal.tokens and refusal.tokens >= COUNTS_LOW * own:
         because += f"; the agent itself counted {own:,}, too few"
-    yield Explanation(causes.AFTER_REFUSAL, AFTER, because, (row,))
+    yield Explanation(causes.AFTER_REFUSAL, AFTER, because, (row,), advice=advice)
 
 
 def placeholder(case: Case) -> Iterable[Explanation]:
@@ -122,7 +129,7 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     before = max(case.usage.context, case.true)
     if before < max(LEAST_CONTEXT, LARGE * case.window) or after < NEARLY_ALL * before:
         return
-    if case.shared.standing >= LOW * before:
+    if case.shared.standing >= LOW * before and not case.shared.begins_inside:
         # Fixed overhead: no compaction can free it.
         return
     words = f"{after:,} tokens after it, {before:,} before"

@@ -21,8 +21,7 @@ NEARLY_ALL, HALF = 0.9, 0.5
 LONG_RUN = 40
 CAME = "what came since"
 WORDS = COUNTED | Fact.WORDS
-BEFORE, MOST_PROMPT = "a conversation that this file does not hold", 250_000
-"""What may stand before a file that begins with a resumed session; tokens over which a prompt is hardly one."""
+BEFORE = "a conversation that this file does not hold"
 LEAST_CONTEXT = 8_000
 """Tokens: a context smaller than this is a test's, not one that a fixed overhead fills."""
 
@@ -47,7 +46,7 @@ def overhead(case: Case) -> Iterable[Explanation]:
     share = f"{100 * own / limit:.0f}% of {limit:,}"
     text = f"System prompt, tools and hidden text weigh {own:,} tokens, {share}"
     row = Evidence(text, None, None, own, "tokens", case.weighed.overhead_label.value)
-    is_from_before = _is_from_before(case, own)
+    is_from_before = case.shared.begins_inside
     left = [CAME] if own < NEARLY_ALL * limit or is_from_before else []
     if not is_seen_again:
         left.append("what only the first request held")
@@ -84,13 +83,6 @@ def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
     left: tuple[str, ...] = () if case.compaction is not None and case.compaction.standing is not None else (UNLISTED,)
     left += () if reached and case.window_is_known else (CAUSES[WINDOW],)
     return Explanation(OVERHEAD, STANDING | Fact.FIGURE, because, (row,), left, against)
-
-
-def _is_from_before(case: Case, own: int) -> bool:
-    """Whether most of what stands before the first message was in the cache already, and is too much for a prompt."""
-    first = case.shared.measured[0] if case.shared.measured else None
-    usage = case.request_of(first).usage if first is not None else None
-    return usage is not None and own >= MOST_PROMPT and usage.cache_read >= NEARLY_ALL * own
 
 
 def left_by_compaction(case: Case) -> int:

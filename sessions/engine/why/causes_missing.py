@@ -56,9 +56,12 @@ def cut_off(case: Case) -> Iterable[Explanation]:
     row = case.row(f"{still.n:,} requests in a row report {still.tokens:,} tokens", still.tokens, label="measured")
     text = f"What came in between weighs {still.came:,} tokens"
     came = case.row(text, still.came, label=case.label.value)
-    because = f"the usage stands at {still.tokens:,} for {still.n:,} requests while {still.came:,} tokens came"
-    because += ": the server cuts the prompt"
-    yield Explanation(CUT, COUNTED | Fact.TIMING | Fact.CONTENT, because, (row, came), ("a wrong report",))
+    size = f"just under or at {still.tokens:,}" if still.is_band else f"at {still.tokens:,}"
+    because = f"the usage stands {size} for {still.n:,} requests while {still.came:,} tokens came"
+    left = "a client that leaves old messages out" if still.is_band else "a wrong report"
+    yield Explanation(
+        CUT, COUNTED | Fact.TIMING | Fact.CONTENT, f"{because}: the server cuts the prompt", (row, came), (left,)
+    )
 
 
 def not_asked(case: Case) -> Iterable[Explanation]:

@@ -9,9 +9,21 @@ from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.case import MISSING, Case
-from sessions.engine.why.causes import CAUSES, DOUBLE, FALLBACK, MANUAL, OWN_REASON, REACHED, SWITCH, WINDOW, Evidence
+from sessions.engine.why.case import COMPACTION, MISSING, Case
+from sessions.engine.why.causes import (
+    CAUSES,
+    CHANGED,
+    DOUBLE,
+    FALLBACK,
+    MANUAL,
+    OWN_REASON,
+    REACHED,
+    SWITCH,
+    WINDOW,
+    Evidence,
+)
 from sessions.engine.why.causes_window import fitting
+from sessions.engine.why.shared import SOON
 from sessions.engine.why.windows import narrowed
 
 CLOSE_TO, BLIND = 0.97, 0.8
@@ -21,8 +33,8 @@ MOST_NOT_HELD = 4 / 3
 UNTOLD = ("a trigger that is not known", SETTING)
 TWICE_OVER = 1.2
 """Times a threshold from which an answer of the session shows that it is none, or was off."""
-SOON = 3
-"""Requests over a threshold that may pass before a trigger is asked."""
+FAR_UNDER, UNRECORDED = 0.5, "a reason that is not recorded"
+"""Share of a threshold under which its size explains no compaction; what may have started it then."""
 USUAL = (0.7, 1.02)
 """Where agents whose trigger is not known compact, as shares of the window (policies 3)."""
 ALIKE, AT_LEAST, NEARLY = 0.004, 3, 0.02
@@ -87,6 +99,16 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
     size = f"the threshold of {case.usual:,}" if case.usual else f"all {case.window:,} tokens"
     because = f"the model was changed to {case.model.name}, and the context had passed {size}"
     yield Explanation(SWITCH, FILLED | Fact.CHANGE, because, case.switch_rows, (SETTING,))
+
+
+def changed_model(case: Case) -> Iterable[Explanation]:
+    """It came by itself, far under every threshold, right after another model was taken (verdicts 3.11)."""
+    is_own = case.what == COMPACTION and case.trigger != "manual"
+    if not is_own or not case.switched or case.larger >= FAR_UNDER * (case.threshold or case.window):
+        return
+    window = f"; the window is {case.own_window:,}" if case.window_is_known else ""
+    because = f"it came right after the model was changed from {case.switched} to {case.model.name}"
+    yield Explanation(CHANGED, Fact.CHANGE | Fact.TIMING, because + window, case.switch_rows, (UNRECORDED,))
 
 
 def stated(case: Case) -> Iterable[Explanation]:

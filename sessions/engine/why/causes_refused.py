@@ -12,13 +12,14 @@ from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind
 from sessions.engine.transcript.types import Kind, ProviderError, Role
 from sessions.engine.weigh.calibration.context_windows import REFUSAL
 from sessions.engine.why import causes
-from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
+from sessions.engine.why.account import ALL, COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.causes_floor import status_of
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import (
     OVERDRAWN,
     PASSED_OWN,
     STILL_OVER,
+    UNSENT,
     asked_for,
     figures_of,
     meaning_of,
@@ -43,6 +44,8 @@ IN_A_ROW = 3
 FULL = 0.85
 """Share of the window over which the call that writes the summary may not fit."""
 AGREE, AGREE_INPUT = 0.15, 0.35
+ALL_OF = 0.98
+"""Share of a reply's tokens from which it was thinking alone."""
 NEARLY = 0.97
 """Share of the window from which a reply that was cut off filled it."""
 SHORT_REPLY, FULL_TIMES, LEAST_FULL = 1_000, 50, 4_096
@@ -51,9 +54,10 @@ ENOUGH = re.compile(STILL_OVER, re.IGNORECASE)
 """How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
 MORE_SENT = 2
 """Times the last answered request from which a refused one was of more than the conversation then."""
-HELD_BACK = re.compile(f"{PASSED_OWN}|{OVERDRAWN}", re.IGNORECASE)
+HELD_BACK = re.compile(f"{PASSED_OWN}|{OVERDRAWN}|{UNSENT}", re.IGNORECASE)
 """What an agent says that did not ask the provider: by a limit of its own, or a count that is wrong."""
 OWN_MAXIMUM = "a maximum of the reply's own"
+NO_LOOP = "Start a new session: compacting does not make this one fit."
 LONGER = "Raise the context length that the server runs with."
 BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
 
@@ -124,7 +128,8 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
-        because += f" after {usage.output:,} tokens, on top of {usage.context:,}"
+        thought = ", all of them thinking, so that no answer came," if usage.reasoning >= ALL_OF * usage.output else ","
+        because += f" after {usage.output:,} tokens{thought} on top of {usage.context:,}"
         if case.window_is_known and NEARLY * case.window <= whole <= case.window:
             because += f": {whole:,} of a window of {case.window:,}"
         elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:
@@ -177,10 +182,16 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         if words
         else f"no words of its error are recorded{status_of(error)}{over}"
     )
-    n_before = sum(one.request == error.request for one in case.weighed.transcript.compactions)
+    n_before = _n_in_vain(case, error)
     if n_before >= IN_A_ROW and not error.of_compaction:
         because += f"; {n_before:,} compactions in a row came before it, and no answer"
     return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
+
+
+def _n_in_vain(case: Case, error: ProviderError) -> int:
+    """How many compactions came between the last answer and the error."""
+    last = case.weighed.steps[case.position - 1].stop if case.position else 0
+    return sum(last <= one.boundary <= error.message for one in case.weighed.transcript.compactions)
 
 
 def tries_row(case: Case, error: ProviderError) -> tuple[Evidence, ...]:
@@ -234,6 +245,19 @@ def reserve(case: Case) -> Iterable[Explanation]:
     known, left = COUNTED | Fact.WORDS, () if is_sure else ("figures of another request",)
     advice = "Lower the reply's maximum, or compact." if 2 * sent >= error.limit else None
     yield Explanation(causes.RESERVE, known, because, (row,), left, advice=advice)
+
+
+def again(case: Case) -> Iterable[Explanation]:
+    """Refused after each of several compactions, with no answer between: they leave too much (verdicts 3.15)."""
+    error = case.error
+    if error is None or error.kind != ErrorKind.CONTEXT or error.of_compaction:
+        return
+    n = _n_in_vain(case, error)
+    if n < IN_A_ROW:
+        return
+    row = case.row(f"{counted(n, 'compaction')} since the last answer, and a refusal after each", n, "compactions")
+    because = "compacted again and again, and refused after each, with no answer between: it leaves too much"
+    yield Explanation(causes.RETAINED, ALL, because, (row,), advice=NO_LOOP)
 
 
 def held_back(case: Case) -> Iterable[Explanation]:

@@ -23,7 +23,7 @@ from sessions.engine.replays.initial_params import AS_RECORDED
 from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Request
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.why.shared import Shared, errors_before, newest_refusal, position_of, shared_facts
+from sessions.engine.why.shared import Shared, newest_refusal, position_of, shared_facts
 
 if TYPE_CHECKING:
     from sessions.engine.replays.events import Event
@@ -168,7 +168,7 @@ def _compare(result: Replay, index: int, shared: Shared) -> ComparedCompaction:
     steps, at = result.weighed.steps, position_of(result.weighed, compaction.request) - 1
     newest = result.weighed.transcript.requests[steps[at].request] if at >= 0 else None
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
-    refusal = newest_refusal(errors_before(compaction, shared.runs.errors_at(compaction.request)))
+    refusal = newest_refusal(shared.runs.errors_before(compaction))
     outcome = _outcome(compaction, event, gate, refusal)
     is_told = compaction.unseen and gate is not None and gate.measure == compaction.tokens_before
     came = _untold(result.weighed, compaction, newest, gate) if outcome == MISSED else 0

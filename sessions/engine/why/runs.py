@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +36,11 @@ class Filled(NamedTuple):
     new: int
 
 
+def _end(compaction: RecordedCompaction) -> int:
+    """The message up to which an error stands before a compaction."""
+    return compaction.boundary if compaction.message is None else compaction.message
+
+
 class Runs:
     """The stretches of one session; ``left_out`` are requests whose usage cannot be right."""
 
@@ -50,7 +55,9 @@ class Runs:
         self._ends = [k for k, step in enumerate(weighed.steps) if step.compaction is not None]
         self._requests = [compaction.request for compaction in weighed.transcript.compactions]
         self._errors: dict[int, list[ProviderError]] = {}
-        for error in weighed.transcript.errors:
+        self._in_order = sorted(weighed.transcript.errors, key=lambda error: error.message)
+        self._places = [error.message for error in self._in_order]
+        for error in self._in_order:
             self._errors.setdefault(error.request, []).append(error)
 
     @cached_property
@@ -62,6 +69,14 @@ class Runs:
     def errors_at(self, request: int) -> Sequence[ProviderError]:
         """The errors between the last answered request and this one."""
         return self._errors.get(request, ())
+
+    def errors_before(self, compaction: RecordedCompaction) -> Sequence[ProviderError]:
+        """Those of them that stand before a recorded compaction, and behind the one before it."""
+        until = bisect_right(self._places, _end(compaction))
+        before = bisect_left(self._requests, compaction.request) - 1
+        previous = self.weighed.transcript.compactions[before] if before >= 0 else None
+        since = bisect_right(self._places, _end(previous)) if previous is not None else 0
+        return [one for one in self._in_order[since:until] if one.request >= compaction.request]
 
     def compaction_before(self, request: int, stop: int) -> RecordedCompaction | None:
         """The last recorded one whose next request is at most ``request`` and that begins before message ``stop``."""

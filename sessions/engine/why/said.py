@@ -12,6 +12,7 @@ from sessions.engine.why.causes import CHANGES, GREW
 MOST_QUOTED = 120
 UNFINISHED = "it began and never ended"
 PASSED_OWN, OVERDRAWN, STILL_OVER = r"session token limit exceeded", r"\(-[\d,]+ tokens left\)", r"still exceeds"
+UNSENT = r"too (?:large|long|big) to (?:be )?sen[dt]\b"
 """An agent that did not ask the provider, by a limit of its own or a wrong count; one that compacted in vain."""
 _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
 """What clients put before the words of whoever refused."""
@@ -44,6 +45,7 @@ FIGURES = (
         re.compile(rf"exceeded the {_COUNT} output token|quota exceeded for .{{0,120}}limit: {_COUNT}", re.IGNORECASE),
         "{0:,} are allowed",
     ),
+    (re.compile(rf"prompt tokens: {_COUNT}\W{{1,5}}hard limit: {_COUNT}"), "{0:,} of {1:,} tokens"),
     (re.compile(rf"{_COUNT} bytes > {_COUNT}"), "{0:,} of {1:,} bytes"),
     (re.compile(rf"range of max_tokens should be \[\d+, {_COUNT}", re.IGNORECASE), "{0:,} are allowed"),
     (re.compile(r"(\d[\d.]*) ?MB request\W+(\d[\d.]*) ?MB limit", re.IGNORECASE), "{0} MB of {1} MB"),
@@ -79,6 +81,10 @@ MEANINGS = (
         OVERDRAWN,
         "the agent held it back: by its own count less than nothing is left, so it is wrong",
         "Start a new session, and update the agent.",
+    ),
+    _meaning(
+        UNSENT, "the agent held it back by a limit of its own",
+        "Raise that limit, or lower what is kept free for the reply.",
     ),
     _meaning(
         r"each request allows [\d,]{7,}", "it was broken off", "Lower the maximum of a reply: it may leave no room.",

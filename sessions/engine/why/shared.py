@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from sessions.engine.agents.agent import Threshold, own_trigger, policy_facts, thresholds, trigger_of, writer_of
+from sessions.engine.agents.agent import (
+    EVERY_REQUEST,
+    Threshold,
+    own_trigger,
+    policy_facts,
+    thresholds,
+    trigger_of,
+    writer_of,
+)
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.transcript.recorded_events import ErrorKind
-from sessions.engine.transcript.types import Kind, Label, ProviderError, RecordedCompaction, Transcript
+from sessions.engine.transcript.types import Kind, Label, ProviderError, Role, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow, windows_of
 from sessions.engine.weigh.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -23,7 +31,7 @@ from sessions.engine.why.culprits import has_media
 from sessions.engine.why.falls import Fall, falls_of
 from sessions.engine.why.runs import Runs
 
-STILL, STILL_SHARE, STILL_CAME, STILL_GROWN = 4, 0.001, 2_000, 0.05
+STILL, STILL_SHARE, STILL_CAME, STILL_GROWN, BAND, HALF = 4, 0.001, 2_000, 0.05, 0.03, 0.5
 """Requests in a row, the share within which their usage is one figure, and the tokens that came meanwhile."""
 N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
 AGREES = 0.02
@@ -34,17 +42,25 @@ LEAST_GROWTHS = 3
 """Requests of a stretch from which one growth is seen beside the last."""
 ROUND = 1_024
 """Tokens of whose multiples windows of local servers are."""
+SOON = 3
+"""Requests over a threshold that may pass before a trigger is asked."""
+MOST_PROMPT, MOSTLY = 60_000, 0.9
+"""Tokens over which what was in the cache already is hardly a prompt, and the share that was."""
 MANY = 2
 """Thresholds of one agent among which its version decides."""
 
 
 class Still(NamedTuple):
-    """A usage that stands still: from step ``first``, ``n`` requests report ``tokens`` while ``came`` tokens came."""
+    """A usage that stands still: from step ``first``, ``n`` requests report ``tokens`` while ``came`` tokens came.
+
+    ``is_band``: or up to 3% less, so that whole messages are left out.
+    """
 
     first: int
     n: int
     tokens: int
     came: int
+    is_band: bool = False
 
 
 SHARED: Remembered[Shared] = Remembered("what the points of a session share", 4)
@@ -90,6 +106,17 @@ class Shared:
         return min([self.weighed.overhead, *(context[k] for k in self.measured)])
 
     @cached_property
+    def begins_inside(self) -> bool:
+        """Whether more than a prompt may stand before the first message: nobody asked, or most was in the cache."""
+        weighed, first = self.weighed, next(iter(self.measured), None)
+        if first is None:
+            return False
+        before = weighed.transcript.messages[: weighed.steps[first].stop]
+        usage, own = weighed.transcript.requests[weighed.steps[first].request].usage, self.standing
+        is_cached = usage is not None and own >= MOST_PROMPT and usage.cache_read >= MOSTLY * own
+        return is_cached or not any(message.role is Role.USER for message in before)
+
+    @cached_property
     def lacks_content(self) -> bool:
         """Whether the usage of a stretch grew by more than the file holds: a compaction may be of what it lacks."""
         return _lacks_content(self.weighed)
@@ -111,18 +138,19 @@ class Shared:
         """The longest stretch whose requests report one figure, with or without the reply, though messages came."""
         steps, requests = self.weighed.steps, self.weighed.transcript.requests
         found: list[Still] = []
-        for with_output in (False, True):
+        for with_output, share in ((False, STILL_SHARE), (True, STILL_SHARE), (False, BAND)):
             sizes = [u.context + with_output * u.output if (u := requests[step.request].usage) else 0 for step in steps]
             start = 0
             for k in range(1, len(sizes) + 1):
                 goes_on = k < len(sizes) and steps[k].compaction is None and sizes[k] > 0
-                if goes_on and abs(sizes[k] - sizes[start]) <= STILL_SHARE * sizes[k]:
+                if goes_on and abs(sizes[k] - sizes[start]) <= share * sizes[k]:
                     continue
                 came = sum(self.weighed.tokens[steps[start].stop : steps[k - 1].stop])
                 is_exact = sizes[start:k] == [sizes[start]] * (k - start)
                 is_round = is_exact and sizes[start] > ROUND and not sizes[start] % ROUND
-                if k - start >= STILL and came and (is_round or came >= max(STILL_CAME, STILL_GROWN * sizes[start])):
-                    found.append(Still(start, k - start, sizes[start], came))
+                least = max(STILL_CAME, (STILL_GROWN if share < BAND else HALF) * sizes[start])
+                if k - start >= STILL and came and (is_round or came >= least):
+                    found.append(Still(start, k - start, max(sizes[start:k]), came, share == BAND))
                 start = k
         return max(found, key=lambda still: still.n, default=None)
 
@@ -252,13 +280,21 @@ def position_of(weighed: Weighed, request: int) -> int:
     return bisect_left(weighed.steps, request, key=lambda step: step.request)
 
 
-def thresholds_of(transcript: Transcript, window: int, model: ModelInfo) -> tuple[Threshold, ...]:
-    """Thresholds of the agent that wrote a transcript: its version's alone, where that is known (policies 4.11)."""
-    found = thresholds(writer_of(transcript), window, model)
+def thresholds_of(
+    transcript: Transcript, window: int, model: ModelInfo, n_over: Callable[[int], int] = lambda _: 0
+) -> tuple[Threshold, ...]:
+    """Thresholds of the agent that wrote a transcript: its version's alone, where that is known (policies 4.11).
+
+    ``n_over`` says how many requests stood over one unhindered: where the file refutes its version's, they are all.
+    """
+    agent = writer_of(transcript)
+    found = thresholds(agent, window, model)
     own = own_trigger(transcript) if len(found) >= MANY else None
     if own is None or not policy_facts(own.policy).client(transcript).words:
         return found
     at = own_threshold(transcript, window, model)
+    if at is not None and agent.asked == EVERY_REQUEST and n_over(at) > SOON:
+        return found
     return tuple(one for one in found if one.tokens == at) or found
 
 
@@ -266,12 +302,6 @@ def own_threshold(transcript: Transcript, window: int, model: ModelInfo) -> int 
     """The threshold of the trigger that a transcript ran under, as its client had it; None where it is not known."""
     trigger = trigger_of(transcript)
     return None if trigger is None else trigger.threshold(window, model)
-
-
-def errors_before(compaction: RecordedCompaction, errors: Sequence[ProviderError]) -> list[ProviderError]:
-    """Those of the ``errors`` at the request after a recorded compaction that stand before it."""
-    end = compaction.boundary if compaction.message is None else compaction.message
-    return [error for error in errors if error.message <= end]
 
 
 def newest_refusal(errors: Sequence[ProviderError]) -> ProviderError | None:

@@ -224,7 +224,9 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
     if case.usage is not None and is_measured and not newest_before(case):
         found.append(f"the request before had {case.usage.context:,}")
     elif not is_measured and (not error.tokens or case.true < HELD * error.tokens):
-        them = "of them: the rest (system prompt, tools, what was attached or left out) is not in it"
+        is_said = "in the messages" in over_limit(error)
+        rest = "" if is_said else ": the rest (system prompt, tools, what was attached or left out) is not in it"
+        them = f"of them{rest}{', by estimate' if is_said else ''}"
         found.append(f"the file holds about {case.true:,} {them if error.tokens else 'tokens'}")
     found += [note for note in case.weighed.transcript.warnings if OWN_COUNT in note]
     thought = sum(usage.reasoning for k in case.run if (usage := case.request_of(k).usage))

@@ -40,15 +40,15 @@ FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_plain.manual, causes_plain.own_reason, causes_floor.body_size, causes_after.after_refusal,
     causes_after.placeholder, causes_after.freed_nothing, causes_after.came_back,
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
-    causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_after.full_again,
-    causes_after.one_message, causes_after.every_step, causes_floor.overhead, causes_floor.retained,
-    causes_window.wrong_window, causes_window.small_window, causes_window.smaller_later,
+    causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_plain.changed_model,
+    causes_after.full_again, causes_after.one_message, causes_after.every_step, causes_floor.overhead,
+    causes_floor.retained, causes_window.wrong_window, causes_window.small_window, causes_window.smaller_later,
     causes_plain.stated, causes_plain.reached,
 )  # fmt: skip
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_refused.failed, causes_refused.other_error, causes_refused.media_limit, causes_floor.body_size,
     causes_missing.stated_not_fired, causes_missing.cut_off, causes_refused.reserve,
-    causes_refused.changed_model, causes_refused.held_back,
+    causes_refused.changed_model, causes_refused.again, causes_refused.held_back,
     causes_media.media_as_text, causes_refused.one_message, causes_refused.other_window, causes_refused.partial_usage,
     causes_plain.smaller_model, causes_missing.no_usage, causes_missing.not_asked,
     causes_floor.overhead, causes_floor.retained, causes_missing.off,
@@ -381,7 +381,7 @@ def _way_out(case: Case) -> str:
         return CHANGES[WINDOW]
     sent, limit = error.tokens or 0, error.limit or 0
     before = case.usage.context if case.usage is not None and not case.is_partial else 0
-    if limit and not case.position:
+    if limit and not case.position and case.true < NEAR * limit:
         return MORE_ROOM
     if limit and NEAR * limit <= before < limit:
         return f"Set a threshold under {limit:,} tokens."

@@ -314,6 +314,7 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
         system=told_in(sent) or told_in(as_dict(run.value.get("extra")).get("invocation_params")),
         span=run.id,
         above=tuple(above.id for above in itertools.takewhile(lambda one: one.kind not in (TOOL, AGENT), around)),
+        owner=next((above.id for above in around if above.kind in (TOOL, AGENT)), ""),
         is_counted=raw is not None,
         edits=ServerEdits(error=error_of(run.error)),
     )

@@ -51,13 +51,16 @@ class ServerEdits:
     ended: Refusal | None = None
 
 
-def edits_of(request: Record, response: Record, status: int = 0) -> ServerEdits:
-    """What the server did; ``status`` is the answer's HTTP status, 0 where not recorded."""
+def edits_of(request: Record, response: Record, status: int = 0, *, to_compact: bool = False) -> ServerEdits:
+    """What the server did; ``status`` is the answer's HTTP status, 0 where not recorded.
+
+    ``to_compact``: the request was sent to the address that compacts.
+    """
     items = [as_dict(item) for item in (*as_list(response.get("content")), *as_list(response.get("output")))]
     marks = [item for item in items if text_of(item.get("type")) in COMPACTION_TYPES]
     # a block without content is a compaction that failed and changed nothing
     done = [item for item in marks if any(item.get(key) for key in ("content", "encrypted_content", "summary"))]
-    asks = isinstance(request.get("compaction"), dict) or response.get("object") == ENDPOINT
+    asks = to_compact or isinstance(request.get("compaction"), dict) or response.get("object") == ENDPOINT
     status = status if status >= LEAST_ERROR else 0
     error = _error(response, status)
     if response and ((asks and not done) or len(done) < len(marks)):
@@ -128,8 +131,8 @@ class TracedCall:
 
     ``caller`` is the tool call it was made inside, ``continues`` the response whose history the server keeps for it,
     ``edits`` what the provider's side did to the context in it, ``window`` the room that is recorded for it.  ``span``
-    is its own id, ``above`` those of the spans around it up to a tool or an agent, ``is_counted`` says that the usage
-    is the provider's own and no tracer's estimate.
+    is its own id, ``above`` those of the spans around it up to ``owner``, a tool or an agent.  ``is_counted`` says that
+    the usage is the provider's own and no tracer's estimate.
     """
 
     sent: list[CallMessage]
@@ -146,6 +149,7 @@ class TracedCall:
     span: str = ""
     trace: str = ""
     above: tuple[str, ...] = ()
+    owner: str = ""
     is_counted: bool = False
     window: int = 0
 

@@ -127,6 +127,8 @@ def home(
 
 def _is_beside(newest: TracedCall, call: TracedCall) -> bool:
     """Whether a call whose prompt was not recorded may follow another one: of the same agent, tool and model."""
+    if newest.owner or call.owner:
+        return (newest.owner, newest.model) == (call.owner, call.model)
     return (newest.caller, newest.above, newest.model) == (call.caller, call.above, call.model)
 
 
@@ -191,7 +193,10 @@ def reply(thread: CallThread, call: TracedCall) -> None:
 
 
 def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
-    """The session that a call belongs to which says nothing new: the one that it shares most of, or a rest of."""
+    """The session that a call belongs to which says nothing new: it names, shares most of, or has a rest of it."""
+    told = (n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent))
+    if (position := next(told, None)) is not None:
+        return position
     ranked = [(_shared(thread, sent), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
     if shared:
@@ -297,10 +302,7 @@ def _shared(thread: CallThread, sent: Sequence[CallMessage]) -> int:
 def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> bool:
     """A call that shares no beginning: only what is new was sent, or the rest of a history that was cut."""
     last = thread.newest
-    asked = {c for said in last.replied for c in said.calls}
-    answered = {c.call_id for said in sent for c in said.contents if c.kind is Kind.TOOL_RESULT}
-    is_answer = bool(asked & answered) and not any(said.calls & asked for said in sent)
-    if is_answer or (call.continues and call.continues == last.response_id):
+    if _follows(last, call, sent):
         extend(thread, call, sent)
         return True
     kept = _survivors(thread.live, thread, sent)
@@ -311,6 +313,14 @@ def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) 
         _cut(thread, call, sent, kept)
         return True
     return False
+
+
+def _follows(last: TracedCall, call: TracedCall, sent: Sequence[CallMessage]) -> bool:
+    """Whether a call names the last one as what it continues, or sends what a tool answered it, without the call."""
+    asked = {c for said in last.replied for c in said.calls}
+    answered = {c.call_id for said in sent for c in said.contents if c.kind is Kind.TOOL_RESULT}
+    is_answer = bool(asked & answered) and not any(said.calls & asked for said in sent)
+    return is_answer or (bool(call.continues) and call.continues == last.response_id)
 
 
 def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], shared: int) -> bool:

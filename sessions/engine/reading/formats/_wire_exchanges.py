@@ -32,6 +32,9 @@ TIME_KEYS = (
     *("timestamp", "startTime", "start_time", "startedDateTime", "logged_at", "time", "ts", "created_at"),
     "request_created_at",
 )
+STATUS_KEYS = ("status", "status_code", "statusCode")
+ADDRESS_KEYS = ("url", "path", "endpoint", "uri")
+COMPACT = "/responses/compact"
 SESSION = re.compile(r"session_(?:id\W{1,6})?([0-9a-fA-F][0-9a-fA-F-]{7,63})")
 RESULT_TYPES = ("function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output")
 CALL_TYPES = ("function_call", "custom_tool_call", "computer_call", "local_shell_call")
@@ -74,7 +77,7 @@ def is_request(value: Any) -> bool:
     """Whether a value is a request: messages with roles, or a model and input."""
     if not isinstance(value, dict):
         return False
-    messages, asked = value.get("messages"), value.get("input")
+    messages, asked = value.get("messages"), value.get("input", value.get("previous_response_id"))
     if isinstance(messages, list):
         return any(isinstance(item, dict) and isinstance(item.get("role"), str) for item in messages)
     return isinstance(value.get("model"), str) and isinstance(asked, (str, list)) and bool(asked)
@@ -125,11 +128,12 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     response: Record = whole if whole is not None else exchange.response or {}
     place = inside(origin, *exchange.response_path)
     replied = _replied(response, place)
+    is_compact = _address(exchange.record).endswith(COMPACT)
     if whole is not None:
         # A streamed reply is one message: its place is the whole stream.
         contents = tuple(content for said in replied for content in said.contents)
         replied = [CallMessage(Role.ASSISTANT, contents, (place,), _id(response))] if contents else []
-    edits = edits_of(request, response, _status(exchange.record))
+    edits = edits_of(request, response, _status(exchange.record), to_compact=is_compact)
     said = request.get("system") if "system" in request else request.get("instructions")
     places = (exchange.record, as_dict(exchange.record.get("request")))
     times = (seconds(held.get(key)) for held in places for key in TIME_KEYS)
@@ -225,7 +229,19 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
 def _status(record: Record) -> int:
     """The answer's HTTP status where the record has one."""
     held = as_dict(record.get("response"))
-    return first_count(held, "status", "status_code", "statusCode") or first_count(record, "status_code", "statusCode")
+    return first_count(held, *STATUS_KEYS) or first_count(record, *STATUS_KEYS)
+
+
+def _address(record: Record) -> str:
+    """Where a request was sent, as the record or its request says."""
+    held = (record, as_dict(record.get("request")))
+    return next((said for one in held for key in ADDRESS_KEYS if (said := text_of(one.get(key)))), "")
+
+
+def is_of_proxy(exchange: HttpExchange) -> bool:
+    """Whether a record says of a call under ``request`` what only a proxy knows: an address and a status."""
+    record = exchange.record
+    return exchange.request_path == ("request",) and bool(_address(record)) and bool(_status(record))
 
 
 def _group(request: Record, record: Record) -> str:

@@ -26,9 +26,9 @@ TREES = ("messages", "messagesTree")
 CONTENT, CALL, SUMMARY, ERROR, UPDATE = "content", "tool_call", "summary", "error", "agent_update"
 APART = frozenset({SUMMARY, ERROR})
 SAID = ("value", "text", ERROR, "think", CONTENT)
-TOO_LONG = frozenset({"INPUT_LENGTH", "FINAL_CONTEXT_OVERFLOW"})
+TOO_LONG = frozenset({"INPUT_LENGTH", "FINAL_CONTEXT_OVERFLOW", "EMPTY_MESSAGES"})
 """Errors of LibreChat's own, made before anything is sent."""
-_INFO = re.compile(r"(\d{1,12}) ?/ ?(\d{1,12})")
+_INFO = re.compile(r"(\d{1,12})(?: ?/ ?| tokens\) exceed maxContextTokens \()(\d{1,12})")
 """What a message counts and what the conversation allows."""
 Placed = tuple[dict[str, Any], Origin]
 

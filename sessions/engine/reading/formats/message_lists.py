@@ -233,7 +233,10 @@ def _usage(plain: Record) -> Usage | None:
         counts = _plain(as_dict(plain.get(key)))
         if "prompt_tokens" not in counts and any(count_of(counts.get(kept)) for kept in INPUTS[1:]):
             return usage_of(counts)
-        named = {"input_tokens": first_count(counts, *SENT), "output_tokens": first_count(counts, *ANSWERED)}
+        named = {
+            "input_tokens": first_count(counts, *SENT), "output_tokens": first_count(counts, *ANSWERED),
+            "cached_input_tokens": first_count(counts, "cached_input_tokens", "input_cached_tokens"),
+        }  # fmt: skip
         if found := openai_usage(counts | named):
             return found
     return None

@@ -172,6 +172,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
             error=error_of(span.error),
         ),
         above=tuple(above.id for above in itertools.takewhile(_is_layer, around)),
+        owner=next((above.id for above in around if not _is_layer(above)), ""),
         is_counted=raw is not None,
     )
 

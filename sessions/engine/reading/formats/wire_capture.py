@@ -50,6 +50,8 @@ class _WireCapture:
         if wrapped:
             return Sniff(88, f"{len(wrapped)} of the first {len(found)} records hold a model call's body")
         if head.document is not None and not isinstance(head.document, list):
+            if any(wire.is_of_proxy(call) for call in calls):
+                return Sniff(94, "a model call with the address it was sent to and the status of its answer")
             return Sniff(0, "one call, not a log of calls")
         if own := _own_format(exchanges, calls, len(found)) if head.document is not None else "":
             return Sniff(0, f"a list of one API's calls without what a proxy adds, which {own} reads")
