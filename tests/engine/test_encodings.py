@@ -158,6 +158,7 @@ FILES = (
     Recorded("gemini_cli/log.jsonl", ((4, None, 169, 70, "summary", (WHO,)),)),
     Recorded("goose/export.json", ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded("inspect/log.json", ((1, "auto", 345, 110, "summary", ()), (2, "auto", 130, 96, "drop", (NONE,)))),
+    Recorded("kimi_cli/compacted.jsonl", ((0, None, None, 880, "summary", (WHO, WHICH, BEFORE)),)),
     Recorded(
         "kimi_code/wire.jsonl",
         ((5, "manual", 1_806, 1_250, "summary", ()),),

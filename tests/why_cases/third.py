@@ -352,7 +352,7 @@ THIRD = {
         cline_dead_end, ERROR, ("off_or_not_started", "cannot_tell")
     ),
     "qwen-code 6144, a hard limit of 1,536": Report(
-        qwen_hard_limit, ERROR, ("cannot_tell", "output_reserve", "wrong_window"), group=UNTOLD
+        qwen_hard_limit, ERROR, ("cannot_tell", "output_reserve", "wrong_window", "request_failed"), True, group=UNTOLD
     ),
     "qwen-code 5950, 64,000 for the reply": Report(
         qwen_escalated, ERROR, ("output_reserve",), True, figures=(71_349,)
@@ -390,7 +390,7 @@ THIRD = {
         opencode_overflow, COMPACTION, ("after_refusal",), True, figures=(201_412,)
     ),
     "codex 33833, another model of the same window": Report(
-        codex_other_model, COMPACTION, ("cannot_tell", "manual"), group=UNTOLD
+        codex_other_model, COMPACTION, ("cannot_tell", "manual", "model_changed"), group=UNTOLD
     ),
     "codex 2825, refused with 85% left": Report(codex_context_left, ERROR, ("cannot_tell",), group=UNTOLD),
     "codex 20160, the call that compacts is cut off": Report(

@@ -128,8 +128,8 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
-        thought = ", all of them thinking, so that no answer came," if usage.reasoning >= ALL_OF * usage.output else ","
-        because += f" after {usage.output:,} tokens{thought} on top of {usage.context:,}"
+        spent = ", all of them thinking, so that no answer came," if usage.reasoning >= ALL_OF * usage.output else ","
+        because += f" after {usage.output:,} tokens{spent} on top of {usage.context:,}"
         if case.window_is_known and NEARLY * case.window <= whole <= case.window:
             because += f": {whole:,} of a window of {case.window:,}"
         elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:

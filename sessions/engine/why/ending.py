@@ -24,7 +24,10 @@ def ending_sentence(transcript: Transcript) -> str:
     """What stands unanswered at the end, in a sentence; or a last reply that comes again and again; else ""."""
     said = [m for m in transcript.messages if m.blocks and not m.meta and not m.attachment]
     last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
-    if last < 0 or _was_stopped(transcript, said[last]):
+    if last < 0:
+        n = sum(message.typed for message in said)
+        return f"{counted(n, 'prompt')} stand in the file, and no answer." if n > 1 and not transcript.requests else ""
+    if _was_stopped(transcript, said[last]):
         return ""
     sent = [request for request in transcript.requests if request.on_branch]
     if not sent or any(request.message is None for request in sent):

@@ -50,7 +50,7 @@ LESS = {
     "skills": "Turn off skills that are not needed.", "custom agents": "Turn off agents that are not needed.",
 }  # fmt: skip
 """What helps against a part of the context that an agent lists."""
-PART_OF_WINDOW, PART_OF_FIRST = 4, 2
+PART_OF_WINDOW, PART_OF_FIRST, LEAST_SYSTEM = 4, 2, 10_000
 """A listed part over one in so many tokens of the window, or of the first request, is told."""
 LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
@@ -271,7 +271,13 @@ def _peak(weighed: Weighed) -> str:
     sizes = sizes or {k: tokens for k, tokens in enumerate(weighed.estimated) if tokens is not None}
     peak = max(sizes.values(), default=0)
     if not peak:
-        return "No request shows how large the context was."
+        said = "No request shows how large the context was"
+        # Of a session that nothing answered, what stands before it is all that can be told.
+        return (
+            f"{said}; system prompt and tools in the file weigh about {weighed.overhead:,} tokens."
+            if (weighed.transcript.system and weighed.overhead >= LEAST_SYSTEM)
+            else f"{said}."
+        )
     at = position_of(weighed, max(sizes, key=lambda index: sizes[index]))
     held = held_at(weighed, at, peak, shared.windows, own=True)
     said, jump = f"Peak {peak:,} tokens{label}", _last_jump(weighed, shared)

@@ -44,8 +44,8 @@ ROUND = 1_024
 """Tokens of whose multiples windows of local servers are."""
 SOON = 3
 """Requests over a threshold that may pass before a trigger is asked."""
-MOST_PROMPT, MOSTLY = 60_000, 0.9
-"""Tokens over which what was in the cache already is hardly a prompt, and the share that was."""
+MOST_PROMPT, MOST_WITHOUT_TOOLS, MOSTLY = 250_000, 60_000, 0.9
+"""Tokens over which what was in the cache already is hardly a prompt, with tools and without, and the share it was."""
 MANY = 2
 """Thresholds of one agent among which its version decides."""
 
@@ -113,7 +113,8 @@ class Shared:
             return False
         before = weighed.transcript.messages[: weighed.steps[first].stop]
         usage, own = weighed.transcript.requests[weighed.steps[first].request].usage, self.standing
-        is_cached = usage is not None and own >= MOST_PROMPT and usage.cache_read >= MOSTLY * own
+        most = MOST_PROMPT if weighed.transcript.n_tool_calls else MOST_WITHOUT_TOOLS
+        is_cached = usage is not None and own >= most and usage.cache_read >= MOSTLY * own
         return is_cached or not any(message.role is Role.USER for message in before)
 
     @cached_property

@@ -83,6 +83,7 @@ MARKS = {
     "hermes": _marks((*JSON, DATABASE), "messages end_reason"),
     "hf_traces": _marks(JSON, "harness"),
     "inspect": _marks((DOCUMENT, ZIP)),
+    "kimi_cli": _marks((LINES,), "_system_prompt _usage _checkpoint"),
     "kimi_code": _marks((LINES,), "protocol_version"),
     "langchain": _marks(JSON, "lc additional_kwargs response_metadata usage_metadata tool_call_id human ai"),
     "langfuse": _marks(JSON, "observations traceId trace_id"),
@@ -191,8 +192,10 @@ def foreign_key(request: Record) -> str:
 
 
 def foreign_turn(turns: Sequence[Any]) -> str:
-    """A key that no message of the API has and a turn or part of another tool's does; empty where there is none."""
+    """A key or role that no message of the API has and another tool's turn or part does; empty where there is none."""
     held = [turn for turn in turns if isinstance(turn, dict)]
+    if mark := next((role for turn in held if (role := text_of(turn.get("role"))).startswith("_")), ""):
+        return mark
     own = next((key for turn in held for key in FOREIGN_TURN_KEYS if key in turn), "")
     parts = [part for turn in held for part in as_list(turn.get("content")) if isinstance(part, dict)]
     inner = (key for part in parts for key in FOREIGN_PART_KEYS if key in part)

@@ -177,3 +177,9 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
 def stem_of(name: str) -> str:
     """A file's name without folders and extensions, "session" where there is none."""
     return name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0] or "session"
+
+
+def folder_of(name: str, start: str) -> str:
+    """The folder of a file whose name begins with ``start``; the file's own name where it was given another."""
+    folders = name.replace("\\", "/").split("/")
+    return folders[-2] if len(folders) > 1 and stem_of(name).startswith(start) and folders[-2] else stem_of(name)

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
-from sessions.engine.reading.formats._records import first_objects, has_columns, noted, rows_of, stem_of, values
+from sessions.engine.reading.formats._records import first_objects, has_columns, inside, noted, rows_of, stem_of, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -24,6 +24,8 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
 METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
 AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
+ENDED = "complete"
+"""The type of the line that ends a stream and counts its tokens."""
 FAILED_NOTICE, ERROR_NOTICE = "Ran into this error trying to compact", "Ran into this error: "
 ITEM_TYPES = frozenset({"toolRequest", "toolResponse", "redactedThinking", "systemNotification", "actionRequired"})
 
@@ -122,7 +124,7 @@ class GooseHistory(Assembly):
 class _Goose:
     name = "goose"
     label = "goose"
-    source = "sessions/sessions.db; goose session export --format json; sessions/*.jsonl"
+    source = "sessions/sessions.db; goose session export --format json; sessions/*.jsonl; stream-json of goose run"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY,
         records=Records(
@@ -137,7 +139,7 @@ class _Goose:
             return Sniff(95, "a database whose messages have content_json and created_timestamp")
         document = as_dict(head.document)
         messages, _ = _messages_of(document)
-        values = first_objects(head)
+        values = [_streamed(value)[0] for value in first_objects(head)]
         if not document and values:
             document, messages = values[0], values[1:]
         found = [message for message in messages if is_message(message)]
@@ -234,11 +236,18 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
         for position, message in enumerate(messages):
             yield message, Origin(1, 0, source.size, (*stem, position))
         return
-    for line, value in values(source, skipped):
-        if not metadata and isinstance(value, dict) and not is_message(value):
+    for line, whole in values(source, skipped):
+        value, path = _streamed(whole)
+        if as_dict(value).get("type") == ENDED or (not metadata and isinstance(value, dict) and not is_message(value)):
             metadata.update(value)
         else:
-            yield value, line.at()
+            yield value, inside(line.at(), *path)
+
+
+def _streamed(value: Any) -> tuple[Any, Path]:
+    """The message in a line of ``goose run --output-format stream-json``, and where; any other value as it is."""
+    said = as_dict(value).get("message")
+    return (said, ("message",)) if as_dict(value).get("type") == "message" and is_message(said) else (value, ())
 
 
 def _notice(history: GooseHistory, said: str) -> None:

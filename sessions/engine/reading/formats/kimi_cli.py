@@ -1,0 +1,106 @@
+"""Kimi CLI sessions: ``context.jsonl``, what the model has, a message or a mark a line (formats 91).
+
+A count before a reply is of what was sent, one behind it of the reply as well.  What a compaction took is in another
+file: here it is a user's message that says so.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
+from sessions.engine.reading.formats._chat_blocks import call_of, part_of
+from sessions.engine.reading.formats._counts import exclusive_usage
+from sessions.engine.reading.formats._records import first_objects, folder_of, objects
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+
+PROMPT, COUNT, POINT = "_system_prompt", "_usage", "_checkpoint"
+ROLES = {"user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT}
+COMPACTED = "Previous context has been compacted"
+
+
+def _contents(entry: Any) -> tuple[Content, ...]:
+    held = as_dict(entry)
+    said = blocks_of(held.get("content"), _part)
+    if held.get("role") == "tool":
+        return (result_of(said, held.get("tool_call_id")),)
+    return (*said, *(call_of(call) for call in as_list(held.get("tool_calls"))))
+
+
+def _part(part: Any) -> Content:
+    thought = as_dict(part).get("think")
+    if isinstance(thought, str):
+        return Content(Kind.THINKING, text=thought, payload=text_of(part.get("encrypted")))
+    return part_of(part)
+
+
+class _KimiCli:
+    name = "kimi_cli"
+    label = "Kimi CLI"
+    source = "Sessions of Kimi CLI, ~/.kimi/sessions/<folder>/<id>/context.jsonl (JSONL)"
+    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, live=YES, records=Records(compaction="its opening"))
+
+    def sniff(self, head: Head) -> Sniff | None:
+        lines = first_objects(head)
+        marks = [role for value in lines if (role := text_of(value.get("role"))) in (PROMPT, COUNT, POINT)]
+        return Sniff(92, f"lines of the roles {', '.join(sorted(set(marks)))}") if marks else None
+
+    def parse(self, source: Source, measure: Measured) -> Parsed:
+        reading = KimiCliReading(measure)
+        for line, entry in objects(source, reading.skipped):
+            reading.take(entry, line.at())
+        reading.answered(0)
+        transcript = reading.history.transcript(
+            folder_of(source.name, "context"), self.name, system=measure(reading.system)
+        )
+        return read_as(self.name, [transcript], reading.skipped)
+
+    contents = each_value(_contents)
+
+
+class KimiCliReading:
+    """What one pass over the file collects: ``count`` of the list so far, ``reply`` the newest without a request."""
+
+    def __init__(self, measure: Measured) -> None:
+        self.history = Assembly(measure)
+        self.skipped: list[Skipped] = []
+        self.system: tuple[Content, ...] = ()
+        self.count = 0
+        self.reply: int | None = None
+
+    def take(self, entry: Record, origin: Origin) -> None:
+        """One line of the file."""
+        role = text_of(entry.get("role"))
+        if role == COUNT:
+            self.answered(count_of(entry.get("token_count")))
+        elif role == PROMPT:
+            self.system = _contents(entry)
+        elif role in ROLES:
+            self._say(ROLES[role], _contents(entry), origin)
+        elif role != POINT:
+            self.skipped.append(Skipped(origin.line, origin.offset, "no role that Kimi CLI writes"))
+
+    def answered(self, total: int) -> None:
+        """The newest reply is whole; ``total`` counts the list with it, 0 where the file does not say."""
+        sent, made = (self.count, total - self.count) if 0 < self.count < total else (self.count or total, 0)
+        if self.reply is not None:
+            self.history.request(self.reply, exclusive_usage(sent, made))
+            self.reply, self.count = None, 0
+        else:
+            self.count = total
+
+    def _say(self, role: Role, contents: tuple[Content, ...], origin: Origin) -> None:
+        if self.reply is not None:
+            self.answered(0)
+        if role is Role.USER and contents and COMPACTED in contents[0].text[:100]:
+            self.history.summary(contents, [origin], self.history.compaction(outside=True))
+            return
+        typed = role is Role.USER and is_prompt(contents)
+        index = self.history.add(role, contents, [origin], typed=typed)
+        self.reply = index if role is Role.ASSISTANT else None
+
+
+FORMAT = _KimiCli()
