@@ -102,13 +102,17 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
 
 
 def changed_model(case: Case) -> Iterable[Explanation]:
-    """It came by itself, far under every threshold, right after another model was taken (verdicts 3.11)."""
-    is_own = case.what == COMPACTION and case.trigger != "manual"
-    if not is_own or not case.switched or case.larger >= FAR_UNDER * (case.threshold or case.window):
+    """It came by itself, far under every threshold, right where another model was taken (verdicts 3.11)."""
+    is_own = case.what == COMPACTION and case.trigger != "manual" and case.position < len(case.weighed.steps)
+    if not is_own or case.last is None or case.larger >= FAR_UNDER * (case.threshold or case.window):
         return
+    before, now = case.last.model, case.request_of(case.position).model
+    if not before or not now or before == now:
+        return
+    row = case.row(f"{before} answered right before it, {now} right after it")
     window = f"; the window is {case.own_window:,}" if case.window_is_known else ""
-    because = f"it came right after the model was changed from {case.switched} to {case.model.name}"
-    yield Explanation(CHANGED, Fact.CHANGE | Fact.TIMING, because + window, case.switch_rows, (UNRECORDED,))
+    because = f"it came right after the model was changed from {before} to {now}{window}"
+    yield Explanation(CHANGED, Fact.CHANGE | Fact.TIMING, because, (row, *case.switch_rows), (UNRECORDED,))
 
 
 def stated(case: Case) -> Iterable[Explanation]:
