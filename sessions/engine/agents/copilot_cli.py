@@ -6,7 +6,8 @@ from sessions.engine.agents.agent import EVERY_REQUEST, Agent, KnownSetting, Pla
 
 AGENT = Agent(
     name="copilot_cli", label="GitHub Copilot CLI", rank=13, formats=("copilot_cli",), policies=("copilot_cli",),
-    asked=EVERY_REQUEST, facts={"copilot_cli": PolicyFacts((KnownSetting({}, "the default: 80% of the window"),))},
+    asked=EVERY_REQUEST, windows=(128_000, 200_000),
+    facts={"copilot_cli": PolicyFacts((KnownSetting({}, "the default: 80% of the window"),))},
     triggers=(
         Trigger(
             "copilot_cli", "GitHub Copilot CLI", "policies 11.22", "copilot_cli",

@@ -18,6 +18,8 @@ USUAL_REASONS = frozenset({"auto", "manual", "threshold", "context_limit", "toke
 """Clients' words for what started a compaction that say no more than a command, or a size that was reached."""
 EMBEDDING = "the call for embeddings failed"
 """How the words of an error begin that is of a call beside the conversation's."""
+BESIDE = "beside"
+"""The code of ``SUBAGENT`` of a call that the agent made for itself beside the conversation."""
 NOT_ALL_SENT = "here they stay in the context"
 """What a warning says of messages that the agent took out again, which its file does not record."""
 OWN_ESTIMATE = "own estimate"

@@ -6,7 +6,9 @@ what the one before wrote, unless something before it has changed.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Container
+from itertools import groupby, pairwise, takewhile
+from operator import itemgetter
 
 from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TTL_SECONDS
 from sessions.engine.transcript.recorded_events import EventKind
@@ -14,7 +16,7 @@ from sessions.engine.transcript.types import Kind, Request, Transcript, Usage
 
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
-LEAST_PAIRS, SHOWN = 2, 3
+LEAST_PAIRS, SHOWN, LEAST_UNREAD = 2, 3, 3
 LEFT, LEFT_OFTEN, OFTEN, LEAST_BROKEN = 0.1, 0.25, 0.25, 100_000
 """The share of a cache that may still be read where it counts as lost: ``LEFT``, and ``LEFT_OFTEN`` where a share of
 ``OFTEN`` of the pairs lose it; tokens written anew from which that is told."""
@@ -27,7 +29,44 @@ def cache_sentence(transcript: Transcript) -> str:
     across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
     if across is not None:
         return f"{across.words}."
-    return _one_head(transcript) or _broken(transcript) or _never_read(transcript)
+    return _one_head(transcript) or _broken(transcript) or _never_read(transcript) or _unread(transcript)
+
+
+def _unread(transcript: Transcript) -> str:
+    """The longest stretch that read nothing, of a session whose other requests read the cache, in a sentence; or ""."""
+    sent = [r for r in transcript.requests if r.on_branch and r.usage and not r.usage.placeholder]
+    reads = [bool(one.usage and 2 * one.usage.cache_read >= one.usage.context) for one in sent]
+    stretches = [
+        [sent[n] for n, _ in group] for is_read, group in groupby(enumerate(reads), itemgetter(1)) if not is_read
+    ]
+    alike = {(one, other) for one, other in _pairs(transcript)}
+    parts = (_unread_part(stretch, alike) for stretch in stretches if stretch[0] is not sent[0])
+    found = max(parts, key=len, default=[])
+    if len(found) < LEAST_UNREAD or sum(reads) < LEAST_HEADS:
+        return ""
+    tokens = sum(one.usage.context for one in found if one.usage)
+    where = f"on {len(found):,} requests in a row, {found[0].index:,} to {found[-1].index:,}"
+    after = " and after" if found[-1] is not sent[-1] else ""
+    return f"Cache: nothing was read from it {where}, {tokens:,} tokens in all; before{after} them it was."
+
+
+def _unread_part(stretch: list[Request], alike: Container[tuple[Request, Request]]) -> list[Request]:
+    """Of a stretch that reads nothing what neither writes the cache, each soon after the one before it."""
+    usages = [one.usage for one in stretch if one.usage]
+    if any(u.cache_read or u.cache_write or u.context < LEAST_CACHED for u in usages):
+        return []
+    n_alike = sum(1 for _ in takewhile(alike.__contains__, pairwise(stretch)))
+    return stretch[: n_alike + 1]
+
+
+def lost_by(transcript: Transcript, request: int) -> int:
+    """Tokens that a request sent anew though the one before had read most of its own from the cache; else 0."""
+    if not 0 < request < len(transcript.requests):
+        return 0
+    before, now = transcript.requests[request - 1].usage, transcript.requests[request].usage
+    if not before or not now or 2 * before.cache_read < before.context or now.cache_read > LEFT * before.cache_read:
+        return 0
+    return now.context - now.cache_read
 
 
 def _never_read(transcript: Transcript) -> str:

@@ -58,6 +58,7 @@ HELD_BACK = re.compile(f"{PASSED_OWN}|{OVERDRAWN}|{UNSENT}", re.IGNORECASE)
 """What an agent says that did not ask the provider: by a limit of its own, or a count that is wrong."""
 OWN_MAXIMUM = "a maximum of the reply's own"
 NO_LOOP = "Start a new session: compacting does not make this one fit."
+FULL_WINDOW = "Compact, or start a new session: the window is full."
 LONGER = "Raise the context length that the server runs with."
 BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
 
@@ -132,6 +133,7 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
         because += f" after {usage.output:,} tokens{spent} on top of {usage.context:,}"
         if case.window_is_known and NEARLY * case.window <= whole <= case.window:
             because += f": {whole:,} of a window of {case.window:,}"
+            advice = FULL_WINDOW
         elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:
             because += f": {whole:,} in all, which is then the server's window"
             left, advice = OWN_MAXIMUM, LONGER
@@ -146,7 +148,7 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     if case.agent.asked in BETWEEN_TURNS and is_full and (n := _in_turn(case)) > 1:
         asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
         because += f"; {asked}, and {n:,} requests came in the last turn"
-    thought = "Ask for less thinking, or raise the reply's maximum." if only else None
+    thought = "Ask for less thinking, or raise the reply's maximum." if only else advice or None
     return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), advice=thought)
 
 

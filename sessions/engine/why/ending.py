@@ -39,7 +39,9 @@ def ending_sentence(transcript: Transcript) -> str:
     if prompts:
         n = len(prompts)
         return f"The file ends with {counted(n, 'prompt')} that {'has' if n == 1 else 'have'} no answer."
-    if open_calls:
+    # A result that names no call may stand there as text.
+    is_answered = any(not message.typed and not message.result_ids() for message in behind)
+    if open_calls and not is_answered:
         return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
     return _alike(said[: last + 1])
 

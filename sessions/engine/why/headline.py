@@ -12,12 +12,12 @@ from sessions.engine.base import registry
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import NO, UNKNOWN
 from sessions.engine.reading.noted_events import context_output
-from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import BESIDE, NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
-from sessions.engine.why.cache_use import cache_sentence
+from sessions.engine.why.cache_use import cache_sentence, lost_by
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.ending import ending_sentence
@@ -217,7 +217,14 @@ def _cleared(weighed: Weighed) -> str:
     what = "thinking" if all(one.what == "thinking" for one in clearings) else "tool results"
     n, first = len(clearings), clearings[0].request
     where = f"once, at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
-    return f"{label or 'The agent'} also cleared old {what} {where}."
+    anew = [tokens for one in clearings if (tokens := lost_by(weighed.transcript, one.request))]
+    times = "" if len(anew) == n else f", {len(anew):,} times"
+    lost = (
+        f"; the request after it read nothing from the cache{times}, {sum(anew):,} tokens were sent anew"
+        if anew
+        else ""
+    )
+    return f"{label or 'The agent'} also cleared old {what} {where}{lost}."
 
 
 def _noted(weighed: Weighed) -> str:
@@ -225,8 +232,9 @@ def _noted(weighed: Weighed) -> str:
     transcript = weighed.transcript
     if shared_facts(weighed).has_usage:
         return ""
-    own = (note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note)
-    words = _settings(transcript) or next(own, "")
+    own = next((note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note), "")
+    of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
+    words = _settings(transcript) or f"{own}{of_window}"
     kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
     if not words and kept:
         size = max((tokens for tokens in weighed.estimated if tokens), default=0)
@@ -258,6 +266,9 @@ def _subagents(weighed: Weighed) -> str:
         return ""
     first, n = refused[0], len(refused)
     who = "A subagent was refused" if n == 1 else f"Subagents were refused {n:,} times, the first"
+    if first.code == BESIDE:
+        times = "" if n == 1 else f" {n:,} times, first"
+        who = f"A call beside the conversation, which went on, was refused{times}"
     usage = _usage(weighed, first.request - 1) if first.request else None
     stood = f"; this session, which asked for it, stood at {usage.context:,}" if usage else ""
     return f"{who} before request {first.request:,}: {first.words}{stood}."
@@ -294,7 +305,17 @@ def _peak(weighed: Weighed) -> str:
         return f"{said}, {_over(weighed, peak, held, window, jump)}"
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
     whole = "the window" if window == held.window else f"the {window:,} usable"
-    return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}."
+    whole = f"the recorded window of {window:,}" if held.source == RECORDED and window == held.window else whole
+    return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}{_standing(weighed, peak)}."
+
+
+def _standing(weighed: Weighed, peak: int) -> str:
+    """That half of a peak or more is what the file itself has of system prompt and tools, in a clause; else ""."""
+    n = sum(1 for block in weighed.transcript.system if block.name)
+    own = min(weighed.overhead, peak)
+    if not n or own < max(LEAST_SYSTEM, peak / 2):
+        return ""
+    return f"; {own:,} of them are the system prompt and {counted(n, 'tool')}"
 
 
 def _over(weighed: Weighed, peak: int, held: ModelWindow, window: int, jump: str) -> str:

@@ -127,7 +127,8 @@ MEANINGS = (
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", UNFINISHED, ""),
     _meaning(
-        r"no tool output found for|tool.{0,40}must (?:be a response to|follow)|tool_use.{0,60}without.{0,20}tool_result"
+        r"no tool (?:output|call) found for"
+        r"|tool.{0,40}must (?:be a response to|follow)|tool_use.{0,60}without.{0,20}tool_result"
         r"|(?:tool_call_ids?|tool_calls).{0,60}(?:did not have|must be followed)|unexpected .?tool_use_id",
         "a call and its result were parted", "Go back to before it, or start a new session.",
     ),

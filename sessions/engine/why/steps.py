@@ -40,8 +40,8 @@ HELD = 0.7
 """Share of the tokens that a refusal names from which the file holds what was refused."""
 THOUGHT = 0.1
 """Share of the window from which the reasoning of replies may be what a refusal counts and a usage does not."""
-FAR = 0.8
-"""Share of a recorded window under which a refusal shows that it is not the provider's."""
+FAR, FAR_BY_TABLE = 0.8, 0.4
+"""Share of a recorded window, and of one that a table names, under which a refusal shows that it was not the limit."""
 APART = 0.1
 """The share by which the record's own figure differs from what a clause names: then it is told as well."""
 MOST = 8
@@ -195,21 +195,26 @@ def _none_before(case: Case, because: str) -> str:
 
 def newest_before(case: Case) -> str:
     """What was answered right before a refusal whose words name neither a figure nor a cause; else ""."""
-    error = case.error
+    error, usage = case.error, case.usage
     if error is None or error.tokens or error.limit or error.of_compaction:
         return ""
     if meaning_of(error.words) or error.words.startswith(CUT_OFF):
         return ""
     answer = newest_answer(case)
-    return f"{answer}, of the {case.own_window:,} that the agent counts with" if answer and far_under(case) else answer
+    if not answer or usage is None or not far_under(case):
+        return answer
+    if case.held.source == RECORDED:
+        return f"{answer}, of the {case.own_window:,} that the agent counts with"
+    return f"{answer}, {100 * usage.context / case.own_window:.0f}% of the window: why it was too long is not recorded"
 
 
 def far_under(case: Case) -> bool:
-    """Whether a refusal that names no figure came far under the window that the agent recorded."""
+    """Whether a refusal that names no figure came far under the window that is recorded, or known for the model."""
     error, usage = case.error, case.usage
     if error is None or error.kind != ErrorKind.CONTEXT or error.limit or error.of_compaction or usage is None:
         return False
-    return case.held.source == RECORDED and usage.context < FAR * case.own_window
+    share = FAR if case.held.source == RECORDED else FAR_BY_TABLE if case.window_is_known else 0
+    return usage.context < share * case.own_window
 
 
 def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
@@ -256,7 +261,8 @@ def _figure(case: Case) -> str:
     if not figure:
         return ""
     if case.said is None and not case.shared.has_usage:
-        return f"about {figure:,} tokens, as far as the file shows"
+        named = f"; the recorded window is {case.own_window:,}" if case.held.source == RECORDED else ""
+        return f"about {figure:,} tokens, as far as the file shows{named}"
     window = case.own_window
     whose = f"recorded window of {window:,}" if case.held.source == RECORDED else "window"
     told = case.window_is_known and 100 * figure >= case.window
@@ -278,4 +284,5 @@ def _growth(case: Case) -> str:
     if case.error is not None and case.usage is not None and (said := brought(case.weighed, case.run, case.sent)):
         return said
     name, tokens, n = found.by_source[0]
-    return f"most of it {name}, {tokens:,} in {counted(n, 'message')}" if tokens >= least else ""
+    part = "most of it" if 2 * tokens >= case.true else "the largest part"
+    return f"{part} {name}, {tokens:,} in {counted(n, 'message')}" if tokens >= least else ""

@@ -14,7 +14,7 @@ from typing import Any
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Label, ProviderError, Role, Transcript
-from sessions.engine.weigh.calibration.context_windows import ANSWER
+from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import (
     causes,
@@ -378,13 +378,15 @@ def _way_out(case: Case) -> str:
     ):
         return ""
     if far_under(case):
-        return CHANGES[WINDOW]
+        return CHANGES[WINDOW] if case.held.source == RECORDED else ""
     sent, limit = error.tokens or 0, error.limit or 0
     before = case.usage.context if case.usage is not None and not case.is_partial else 0
     if limit and not case.position and case.true < NEAR * limit:
         return MORE_ROOM
     if limit and NEAR * limit <= before < limit:
-        return f"Set a threshold under {limit:,} tokens."
+        # A threshold that lies under the limit, and was not reached or not asked, is no help as it is.
+        lower = before if case.usual is not None and case.usual < limit else limit
+        return f"Set a threshold under {lower:,} tokens."
     if limit and sent - (before or limit) > AT_ONCE * limit:
         return "Go back to before it, and send less at once."
     compacts = case.thresholds or case.weighed.transcript.compactions

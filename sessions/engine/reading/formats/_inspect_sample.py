@@ -175,7 +175,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
         if mark.before >= len(sample.entries) and mark.summary is None:
             _compact(history, sample, mark)
     _refusals(history, sample)
-    history.fail(sample.value.get("error"), kind=EventKind.SESSION_END)
+    history.fail(resolved(sample.value.get("error"), sample.attachments), kind=EventKind.SESSION_END)
     limit = as_dict(sample.value.get("limit"))
     if limit.get("type"):
         history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
@@ -190,8 +190,8 @@ def _refusals(history: Assembly, sample: Sample) -> None:
     for event in sample.events:
         if event.get("event") != "model":
             continue
-        output = as_dict(event.get("output"))
-        refusal = error_of(event.get("error") or output.get("error"))
+        output = as_dict(resolved(event.get("output"), sample.attachments))
+        refusal = error_of(resolved(event.get("error"), sample.attachments) or output.get("error"))
         stops = [as_dict(choice).get("stop_reason") for choice in as_list(output.get("choices"))]
         if refusal is None and "model_length" in stops:
             refusal = error_of(output.get("completion")) or Refusal(ErrorKind.CONTEXT)

@@ -186,6 +186,11 @@ def error_body(value: Any, depth: int = 0) -> ErrorBody:
     return _in_object(value, depth) if isinstance(value, dict) else ErrorBody()
 
 
+_TRACE = "Traceback (most recent call last):"
+_RAISED = re.compile(r"^[\w.]+(?:Error|Exception)\b", re.MULTILINE)
+"""Where the error of a traceback stands."""
+
+
 def _in_object(value: dict[str, Any], depth: int) -> ErrorBody:
     own = [text for key in CODE_KEYS if isinstance(text := value.get(key), str) and text not in NO_CODES]
     status = next((n for key in STATUS_KEYS if (n := _status(value.get(key)))), 0)
@@ -199,7 +204,11 @@ def _in_object(value: dict[str, Any], depth: int) -> ErrorBody:
 
 
 def _in_text(text: str, depth: int) -> ErrorBody:
-    """Plain words, a page, or words in front of an object as JSON or Python writes it."""
+    """Plain words, a page, or words in front of an object as JSON or Python writes it; of a traceback its error."""
+    front, trace, back = text.partition(_TRACE)
+    if trace:
+        raised = list(_RAISED.finditer(back))
+        text = front.strip() or (back[raised[-1].start() :] if raised else text)
     text = text[:MAX_BODY_CHARS]
     if _PAGE.search(text[:500]):
         text = text[:PAGE_CHARS]

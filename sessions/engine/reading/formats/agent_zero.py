@@ -15,11 +15,11 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measure
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
-from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
+from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind
+from sessions.engine.transcript.recorded_events import BESIDE, OWN_ESTIMATE, ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
 
 USER, RESULT, SUMMARY = "user_message", "tool_result", "messages_summary"
@@ -150,11 +150,26 @@ def _message(history: Assembly, entry: Entry) -> None:
         history.add(Role.USER, _contents(value), [entry.origin], typed=entry.is_prompt)
 
 
+_EXTENSION = re.compile(r"\bextension error$", re.IGNORECASE)
+"""How the heading of an error ends that is of a call beside the conversation's, to another model."""
+
+
 def _tell(history: Assembly, items: Sequence[Record]) -> None:
     """Errors and warnings of a turn; an error right before a compression that stalled is told with it."""
     before = ""
     for n, item in enumerate(items):
-        words = text_of(item.get("content")) or text_of(item.get("heading"))
+        heading = text_of(item.get("heading"))
+        words = text_of(item.get("content")) or heading
+        if item.get("type") == "error" and _EXTENSION.search(heading):
+            refused = error_of(words)
+            sizes = (
+                f"{refused.tokens:,} of {refused.limit:,} tokens"
+                if refused and refused.tokens and refused.limit
+                else ""
+            )
+            said = f"{heading}: {sizes or (refused.words if refused else words)}"
+            history.refuse(Refusal(EventKind.SUBAGENT, words=said[:MAX_WORDS], code=BESIDE))
+            continue
         stalled = _STALLED.search(words) if item.get("type") == "warning" else None
         if stalled:
             error = error_of(before) if before else None

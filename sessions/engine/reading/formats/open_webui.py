@@ -20,6 +20,8 @@ from sessions.engine.reading.formats._records import first_records, inside, reco
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
+SUMMARY = "contextSummary"
+"""Where a message has the summary that is sent in place of all before it."""
 OUTPUT = "output"
 """Where a message keeps what its calls gave, as items of the Responses API."""
 
@@ -31,7 +33,9 @@ def _contents(value: Any) -> tuple[Content, ...]:
 
 
 def _blocks(value: Any, origin: Origin, _: Message) -> tuple[Content, ...]:
-    """A message, or an item of its output."""
+    """A message, an item of its output, or the summary of what stood before it."""
+    if origin.path[-1:] == (SUMMARY,):
+        return parts_of(value)
     return item_contents(value) if OUTPUT in origin.path[-2:-1] else _contents(value)
 
 
@@ -40,8 +44,9 @@ class _OpenWebUI:
     label = "Open WebUI"
     source = "Chats exported by Open WebUI, one or a list (JSON)"
     coverage = Coverage(
-        usage=YES, images=YES, refusals=YES, records=Records(error="error of a message", model="model of a message")
-    )
+        usage=YES, images=YES, compactions=YES, refusals=YES,
+        records=Records(error="error of a message", compaction=SUMMARY, model="model of a message"),
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         """Chats whose history is a tree of messages with childrenIds."""
@@ -75,7 +80,7 @@ def _is_chat(record: Record) -> bool:
 
 
 def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:
-    history, chat, nodes = Assembly(measure), _chat(record), _messages(record)
+    history, chat, nodes = ChatHistory(measure), _chat(record), _messages(record)
     place = inside(origin, *(["chat"] if as_dict(record.get("chat")) else []), "history", "messages")
     branch = way_to(nodes, text_of(as_dict(chat.get("history")).get("currentId")), "parentId", "childrenIds")
     for above, key in zip(["", *branch], branch, strict=False):
@@ -94,14 +99,32 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     )
 
 
-def _add(history: Assembly, message: Record, origin: Origin) -> None:
+class ChatHistory(Assembly):
+    """A chat in the making; ``waiting`` are the summary, its place and the first message that it left."""
+
+    waiting: tuple[str, Origin, int] | None = None
+
+    def compact(self, usage: Usage | None) -> None:
+        """The summary stands from the first answer on that was sent less than the one before had with its reply."""
+        before = self.requests[-1].usage if self.requests else None
+        if self.waiting is None or (usage and before and usage.context >= before.context + before.output):
+            return
+        summary, place, kept = self.waiting
+        self.summary(parts_of(summary), [place], self.forget(range(kept), trigger="auto"))
+        self.waiting = None
+
+
+def _add(history: ChatHistory, message: Record, origin: Origin) -> None:
     role, facts = role_of(message), {"timestamp": seconds(message.get("timestamp"))}
     _fail(history, message)
     if role is not Role.ASSISTANT:
         contents = _contents(message)
         history.add(role, contents, [origin], id=text_of(message.get("id")), typed=is_prompt(contents), **facts)
     elif message.get("error") is not True:
+        history.compact(_usage(message))
         _reply(history, message, origin, facts)
+    if (summary := text_of(message.get(SUMMARY))) and history.messages:
+        history.waiting = (summary, inside(origin, SUMMARY), len(history.messages) - 1)
 
 
 def _fail(history: Assembly, message: Record) -> None:

@@ -250,7 +250,9 @@ class _Reading:
             return False
         if mark.get("overflow") is True:
             self.history.refuse_once(Refusal(ErrorKind.CONTEXT))
-        if info.get("error") and text_of(as_dict(info["error"]).get("name")) != ABORTED:
+        if text_of(as_dict(info.get("error")).get("name")) == ABORTED:
+            self.history.event(EventKind.COMPACTION_CANCELLED, "aborted")
+        elif info.get("error"):
             self.history.fail(info["error"], of_compaction=True)
         return True
 

@@ -37,7 +37,8 @@ def _contents(turn: Any) -> tuple[Content, ...]:
     return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
 
 
-DONE = frozenset({"user_stop", "agent_stop"})
+BY_USER = "user_stop"
+DONE = frozenset({BY_USER, "agent_stop"})
 """How a simulation ends that came to its end."""
 
 
@@ -112,6 +113,8 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
     native, ended_by = text_of(simulation.get("id")), text_of(simulation.get("termination_reason"))
     if ended_by and ended_by not in DONE:
         made.event(EventKind.SESSION_END, ended_by)
+    elif ended_by == BY_USER:
+        made.event(EventKind.INTERRUPTION, ended_by)
     return made.transcript(native, FORMAT.name, model=model, started_at=started, ended_at=ended)
 
 
