@@ -7,23 +7,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies.policy import Item
-from sessions.engine.replays.diff import OPS, diff_lists
+from sessions.engine.replays.diff import OPS, Row, diff_lists
 from sessions.models import Session
 from sessions.pages.diff.bodies import Body, body
-from sessions.pages.diff.compared import compared
+from sessions.pages.diff.compared import Heading, compared
 from sessions.pages.diff.minimap import Rectangle, minimap, strip
 from sessions.pages.ui import figures, folding
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
-from sessions.pages.ui.before_after import before_after, uses_of
+from sessions.pages.ui.before_after import Group, GroupLine, before_after, uses_of
 from sessions.runs import losses, replays
 from sessions.runs.overview import bytes_label
 
 if TYPE_CHECKING:
-    from sessions.engine.replays.diff import Row
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.pages.diff.compared import Heading
-    from sessions.pages.ui.before_after import Group, GroupLine
     from sessions.pages.ui.folding import FoldedLine
     from sessions.runs.losses import EventLoss
     from sessions.runs.replay_state import ReplayState

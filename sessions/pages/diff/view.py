@@ -16,14 +16,13 @@ from sessions.models import Session
 from sessions.pages.ab import state as ab_state
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.ui import exports
-from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
 
 if TYPE_CHECKING:
-    from sessions.pages.ui.addresses import Urls
     from sessions.runs.replay_state import ReplayState
 
 

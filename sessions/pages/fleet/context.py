@@ -11,14 +11,13 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions.engine.sweeps.advice import most_compactions
-from sessions.engine.sweeps.fleet.groups import COUNTS
+from sessions.engine.sweeps.fleet.groups import COUNTS, Group
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 
 if TYPE_CHECKING:
-    from sessions.engine.sweeps.fleet.groups import Group
     from sessions.pages.fleet.state import FleetState
     from sessions.runs.fleet import Fleet
 

@@ -15,7 +15,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions import selectors
-from sessions.adapters.local import local_files
+from sessions.adapters.local import LocalFile, local_files
 from sessions.adapters.synced import Synced, add_agents, keep_synced, progress, synced
 from sessions.models import LiveSource
 from sessions.pages.library import context as listing
@@ -28,7 +28,6 @@ from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads
 
 if TYPE_CHECKING:
-    from sessions.adapters.local import LocalFile
     from sessions.pages.library.state import LibraryState
     from sessions.selectors import SessionPage
 

@@ -6,17 +6,14 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.template.loader import render_to_string
 
 from ctxweb.version import ctxweb_version
-from sessions.engine.redact import redact
+from sessions.engine.redact import Choice, redact
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.ui.labelled import format_label
-
-if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
 
 TABLES = ("positions", "recorded")
 """Parts of the document that hold figures alone."""

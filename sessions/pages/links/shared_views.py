@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import QueryDict
 
@@ -15,7 +15,7 @@ from sessions.engine.sweeps.sweep import WINDOW
 from sessions.models import Session
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.links import claims, redaction
-from sessions.pages.links.opened import stored
+from sessions.pages.links.opened import Opened, stored
 from sessions.pages.replay.context import build_replay
 from sessions.pages.session import facts
 from sessions.pages.session import state as session_state
@@ -25,9 +25,6 @@ from sessions.pages.ui.labelled import client_words
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.replay_state import ReplayState
-
-if TYPE_CHECKING:
-    from sessions.pages.links.opened import Opened
 
 
 @dataclass(frozen=True, slots=True)

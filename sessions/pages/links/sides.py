@@ -14,11 +14,10 @@ from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
-from sessions.runs.replay_state import only_replayed
+from sessions.runs.replay_state import ReplayState, only_replayed
 
 if TYPE_CHECKING:
     from sessions.pages.links.opened import Opened
-    from sessions.runs.replay_state import ReplayState
 
 SHOWN = ("Cost", "Compactions", "First compaction at request", "Peak context", "Requests over the window")
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from sessions.pages.links import claims
 from sessions.pages.ui import figures
-from sessions.pages.ui.compact_at import compact_at, place_of
-from sessions.pages.ui.results import cost_cell, loss_cells
+from sessions.pages.ui.compact_at import CompactAt, compact_at, place_of
+from sessions.pages.ui.results import Cell, cost_cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
 
 if TYPE_CHECKING:
     from sessions.pages.links.opened import Opened
-    from sessions.pages.ui.compact_at import CompactAt
-    from sessions.pages.ui.results import Cell
     from sessions.runs.replay_state import ReplayState
 
 

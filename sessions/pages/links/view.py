@@ -18,7 +18,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, Choice
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
@@ -45,7 +45,6 @@ from sessions.runs.removal import removal
 from sessions.services import links as service
 
 if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
     from sessions.runs.replay_state import ReplayState
 
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
-from sessions.engine.quality.assess import assess_replay
+from sessions.engine.quality.assess import Assessment, assess_replay
 from sessions.pages.quality.chart import Chain, telephone_figure
 from sessions.pages.ui.chart import figure_json
 from sessions.runs import replays
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Assessment
     from sessions.pages.quality.state import QualityState
     from sessions.runs.quality import QualityRun
 

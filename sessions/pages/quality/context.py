@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.quality.oracle import compact_instructions
+from sessions.engine.quality.oracle import Oracle, compact_instructions
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.models import Session
 from sessions.pages.quality import state as urlstate
@@ -24,7 +24,6 @@ from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, 
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.oracle import Oracle
     from sessions.engine.quality.survival import Survival
     from sessions.pages.quality.state import QualityState
 

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.quality.doses import chance_words
-from sessions.engine.quality.generations import FEWEST, KINDS, LEFT, RULE, generations_assessed
+from sessions.engine.quality.generations import FEWEST, KINDS, LEFT, RULE, KindLeft, Traced, generations_assessed
 from sessions.engine.quality.references import IDENTIFIER, PATH
 from sessions.engine.quality.standing import GONE
 from sessions.pages.ui import figures
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.generations import KindLeft, Traced
     from sessions.engine.quality.index import Index
 
 MOST_COLUMNS, MOST_ROWS, MOST_TEXT = 6, 8, 140

@@ -11,10 +11,19 @@ from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
 from sessions.engine.replays.by_request import measured
 from sessions.models import Session
-from sessions.pages.replay.event_rows import event_rows, failures, layer_lines, room
-from sessions.pages.replay.step import build_step
+from sessions.pages.replay.event_rows import (
+    EventRow,
+    FailedEdits,
+    LayerLine,
+    Room,
+    event_rows,
+    failures,
+    layer_lines,
+    room,
+)
+from sessions.pages.replay.step import StepView, build_step
 from sessions.pages.ui.addresses import Urls, session_urls
-from sessions.pages.ui.before_after import before_after
+from sessions.pages.ui.before_after import BeforeAfter, before_after
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.figures import sign
 from sessions.pages.ui.results import TotalsRow, depends, gate_words, saw_of, says, totals_table, weakest_label
@@ -23,9 +32,6 @@ from sessions.runs import losses, replays
 
 if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
-    from sessions.pages.replay.event_rows import EventRow, FailedEdits, LayerLine, Room
-    from sessions.pages.replay.step import StepView
-    from sessions.pages.ui.before_after import BeforeAfter
     from sessions.runs.losses import Losses
     from sessions.runs.replay_state import ReplayState
     from sessions.runs.replays import ReplayRun

@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sessions.engine.quality.thrash import RAPID_REQUESTS, refills
+from sessions.engine.quality.thrash import RAPID_REQUESTS, Refill, refills
 from sessions.pages.ui.results import depends, gate_words, is_false_alarm
 
 if TYPE_CHECKING:
     from sessions.engine.policies.policy import Gate
-    from sessions.engine.quality.thrash import Refill
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
     from sessions.engine.replays.walk import Attempt

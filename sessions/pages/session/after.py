@@ -7,17 +7,15 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
-from sessions.engine.why.aftermath import COMPACTED, WHEN
+from sessions.engine.why.aftermath import COMPACTED, WHEN, Aftermath
 from sessions.engine.why.case import COMPACTION
-from sessions.pages.session.causes import Harm, build_causes, worst
+from sessions.pages.session.causes import CauseRow, Harm, build_causes, worst
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import trigger_href
 
 if TYPE_CHECKING:
     from sessions.engine.quality.broken import RulesAfter
-    from sessions.engine.why.aftermath import Aftermath
     from sessions.engine.why.overcount import Firing, GateResult
-    from sessions.pages.session.causes import CauseRow
     from sessions.runs.overview import Overview
 
     FiringThere = tuple[GateResult, Firing, str]

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING
 from sessions.engine.why.case import COMPACTION, ERROR
 from sessions.engine.why.causes import REACHED
 from sessions.engine.why.headline import leading
-from sessions.engine.why.verdicts import is_false
+from sessions.engine.why.verdicts import Verdict, is_false
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.causes import held, named_message
-from sessions.runs.replay_state import own_state
+from sessions.runs.replay_state import ReplayState, own_state
 
 if TYPE_CHECKING:
     from sessions.engine.quality.broken import RulesAfter
-    from sessions.engine.why.verdicts import Verdict
-    from sessions.pages.ui.addresses import Urls
     from sessions.runs.overview import Overview
-    from sessions.runs.replay_state import ReplayState
 
 MOST = 40
 """Cards; the page of all evidence has every verdict."""

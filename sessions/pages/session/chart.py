@@ -10,7 +10,6 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
@@ -37,10 +36,7 @@ from sessions.pages.session.points import points, said, worst_weight
 from sessions.pages.ui.causes import held
 from sessions.pages.ui.chart import Figure, axis, drawn, figure_text, index_ticks, layout, line, nice_top, verticals
 from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
-from sessions.runs.overview import KINDS, called
-
-if TYPE_CHECKING:
-    from sessions.runs.overview import Overview
+from sessions.runs.overview import KINDS, Overview, called
 
 ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}
 LIMIT_PX, WORST_PX = 6, 7.5

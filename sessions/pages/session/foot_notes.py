@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from sessions.pages.session.bars import placed
+from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure, placed
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced, thousands
 from sessions.pages.ui.saw import MOST_LINES
-
-if TYPE_CHECKING:
-    from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure
-
 
 WORDS_HIGH = 0.8
 """Height of the worst message's words, in units of the byte axis's upper part."""

@@ -16,11 +16,10 @@ from sessions.pages.session import state as urlstate
 from sessions.pages.session.inspector import reply_to
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Filter, Link
-from sessions.runs.overview import KINDS, LARGE_TOKENS, kinds_of
+from sessions.runs.overview import KINDS, LARGE_TOKENS, Overview, kinds_of
 
 if TYPE_CHECKING:
     from sessions.pages.session.state import SessionState
-    from sessions.runs.overview import Overview
 
 PAGE = 100
 DRAWN_AGAIN = 3

@@ -16,12 +16,11 @@ from sessions.engine.transcript.types import Message
 from sessions.pages.session.foot_notes import byte_gate
 from sessions.pages.ui import figures
 from sessions.pages.ui.labelled import KIND_WORDS
-from sessions.runs.overview import kinds_of
+from sessions.runs.overview import Overview, kinds_of
 
 if TYPE_CHECKING:
     from sessions.pages.session.bars import Bar, Pressure
     from sessions.pages.ui.chart import Figure
-    from sessions.runs.overview import Overview
 
 
 def said_of(message: Message, kinds: Sequence[str]) -> str:

@@ -32,14 +32,13 @@ from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, attached, command_line, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.losses import BY_ITSELF, rules_of
-from sessions.runs.overview import overview
+from sessions.runs.overview import Overview, overview
 from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
 
 if TYPE_CHECKING:
     from sessions.pages.session.inspector import InspectorView
     from sessions.pages.session.state import SessionState
-    from sessions.runs.overview import Overview
 
 AT_ONCE = 8_000_000
 """Bytes of an upload up to which the first page has the content of its message; of larger ones that comes after it."""

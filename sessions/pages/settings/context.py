@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.engine.costs.prices import KEYS, prices_of
+from sessions.engine.costs.prices import KEYS, Prices, prices_of
 from sessions.engine.models.model_info import ModelInfo, OwnModel, model_info
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 LABELS = {
     "input": "Input",

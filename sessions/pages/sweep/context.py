@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions.engine.costs.cost_report import beside_usage
-from sessions.engine.reports.configuration import configure
+from sessions.engine.reports.configuration import Snippet, configure
 from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import POLICY
+from sessions.engine.sweeps.sweep import POLICY, Row, Setting, Sweep
 from sessions.engine.transcript.types import Label
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
@@ -27,14 +27,11 @@ from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import Cell, depends
 from sessions.runs import replay_state
-from sessions.runs.sweeps import together
+from sessions.runs.sweeps import SweepResult, together
 
 if TYPE_CHECKING:
     from sessions.engine.costs.breakeven import EventCost
-    from sessions.engine.reports.configuration import Snippet
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState
-    from sessions.runs.sweeps import SweepResult
 
 AGAINST_WORDS = {
     "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later and lost",

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 from sessions.engine.base import registry
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
-from sessions.engine.sweeps.sweep import WINDOW
+from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS
+from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
 from sessions.pages.ui.controls import SUMMARY_WORDS
 from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 if TYPE_CHECKING:
     from sessions.engine.policies.params import Spec
-    from sessions.engine.sweeps.sweep import Over
-    from sessions.pages.sweep.state import SweepState
 
 FLOOR_WORDS = {
     "max_compactions": "Compactions at most", "max_peak": "Peak at most", "max_cost": "Cost at most",

@@ -13,19 +13,16 @@ from sessions.engine.costs.cost_report import usd
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.baseline import change_words
 from sessions.engine.quality.generations import FEWEST
-from sessions.engine.sweeps.across import recommend_across
-from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, advise, cost_range, is_recorded, lost, overlap
+from sessions.engine.sweeps.across import Validation, recommend_across
+from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, Pick, advise, cost_range, is_recorded, lost, overlap
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import cost_key, pareto
+from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key, pareto
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.ui import figures
 from sessions.runs import losses, replay_state, replays
 
 if TYPE_CHECKING:
-    from sessions.engine.sweeps.across import Validation
-    from sessions.engine.sweeps.advice import Pick
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.losses import Losses
     from sessions.runs.sweeps import SweepResult

@@ -11,17 +11,15 @@ from sessions.engine.base.words import united
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies import params as parameters
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
+from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Setting, Sweep, cost_key
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, depends
-from sessions.runs.replay_state import starts, written
+from sessions.runs.replay_state import ReplayState, starts, written
 
 if TYPE_CHECKING:
     from sessions.engine.policies.params import Spec
     from sessions.engine.quality.recall import Recall
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState
-    from sessions.runs.replay_state import ReplayState
 
 HEATS = 7
 LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Re-read"}

@@ -15,9 +15,9 @@ from django.views.decorators.http import require_POST, require_safe
 from sessions import selectors, tasks
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.quality.baseline import as_recorded
-from sessions.engine.quality.columns import losses_by
+from sessions.engine.quality.columns import Lost, losses_by
 from sessions.engine.sweeps.across import recommend_across
-from sessions.engine.sweeps.advice import advise
+from sessions.engine.sweeps.advice import Pick, advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import Session, Sweeping, SweepRun
 from sessions.pages.sweep import context as page
@@ -40,8 +40,6 @@ from sessions.services.sweeping import versions
 if TYPE_CHECKING:
     import uuid
 
-    from sessions.engine.quality.columns import Lost
-    from sessions.engine.sweeps.advice import Pick
     from sessions.pages.sweep.state import SweepState
     from sessions.runs.sweeps import SweepResult
 

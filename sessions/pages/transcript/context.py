@@ -8,19 +8,15 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.moments import moment
-from sessions.engine.search.terms import marker, said, without_secrets
+from sessions.engine.search.terms import Query, marker, said, without_secrets
 from sessions.engine.transcript.speaker import speaker
 from sessions.engine.transcript.types import Content, Message, RecordedCompaction
 from sessions.pages.ui import figures
-from sessions.pages.ui.blocks import marked, shown
+from sessions.pages.ui.blocks import ShownBlock, marked, shown
 from sessions.pages.ui.causes import held
-from sessions.runs.overview import KINDS, called
+from sessions.runs.overview import KINDS, Overview, called
 
 if TYPE_CHECKING:
-    from sessions.engine.search.terms import Query
-    from sessions.pages.ui.blocks import ShownBlock
-    from sessions.runs.overview import Overview
-
     Read = Callable[[Message], tuple[Content, ...]]
 
 PAGE, LEAD = 30, 3

@@ -22,12 +22,11 @@ from sessions.pages.ui import exports
 from sessions.pages.ui.addresses import session_urls, travels
 from sessions.pages.ui.causes import false_ones
 from sessions.pages.ui.view import session_or_404
-from sessions.runs.overview import overview
+from sessions.runs.overview import Overview, overview
 from sessions.selectors.search import in_session
 
 if TYPE_CHECKING:
     from sessions.pages.transcript.context import Read
-    from sessions.runs.overview import Overview
 
 
 @require_safe

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
-from sessions.engine.why.aftermath import WHEN
+from sessions.engine.why.aftermath import WHEN, Aftermath
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Link, shown_part
 
 if TYPE_CHECKING:
     from sessions.engine.quality.broken import Broken, RulesAfter
-    from sessions.engine.why.aftermath import Aftermath
     from sessions.runs.overview import Overview
 
 

@@ -10,16 +10,14 @@ from sessions.engine.agents.agent import writer_of
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
-from sessions.engine.why.causes import WRONG_COUNT
-from sessions.engine.why.headline import grouped
+from sessions.engine.why.causes import WRONG_COUNT, Evidence
+from sessions.engine.why.headline import Group, grouped
 from sessions.engine.why.steps import STEPS
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
 from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
-    from sessions.engine.why.causes import Evidence
-    from sessions.engine.why.headline import Group
     from sessions.engine.why.verdicts import Verdict
     from sessions.runs.overview import Overview
 
