@@ -21,8 +21,6 @@ from sessions.runs.overview import bytes_label
 if TYPE_CHECKING:
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.pages.ui.folding import FoldedLine
-    from sessions.runs.losses import EventLoss
     from sessions.runs.replay_state import ReplayState
 
     GroupRow = tuple[GroupLine, Body | None, str]
@@ -36,7 +34,7 @@ MOST_TABS = 40
 class DiffLine:
     """A line as the page shows it: ``change`` is its number among the changes, ``open_href`` unfolds a run."""
 
-    line: FoldedLine
+    line: folding.FoldedLine
     change: int | None
     body: Body | None
     open_href: str
@@ -182,13 +180,13 @@ def build_diff(
     )
 
 
-def _loss(session: Session, replay: Replay, event: Event | None) -> EventLoss | None:
+def _loss(session: Session, replay: Replay, event: Event | None) -> losses.EventLoss | None:
     """What the compaction lost; None where that is not at hand, or two other lists are compared."""
     found = losses.of_replay(session, replay) if event is not None else None
     return found.of(event.index) if found is not None and event is not None else None
 
 
-def _loses(loss: EventLoss | None) -> str:
+def _loses(loss: losses.EventLoss | None) -> str:
     if loss is None:
         return ""
     if not loss.rules and not loss.gone:
@@ -197,7 +195,7 @@ def _loses(loss: EventLoss | None) -> str:
 
 
 def _groups(
-    replay: Replay, event: Event, loss: EventLoss | None, body_of: Callable[[Row], Body | None], urls: Urls
+    replay: Replay, event: Event, loss: losses.EventLoss | None, body_of: Callable[[Row], Body | None], urls: Urls
 ) -> tuple[tuple[Group, tuple[GroupRow, ...]], ...]:
     """The three groups at full width; a line has its text, word by word where it was edited, and its message."""
     n_bodies = 0
@@ -224,7 +222,7 @@ def _last(replay: Replay) -> int:
     return replay.weighed.steps[-1].request if replay.weighed.steps else 0
 
 
-def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[FoldedLine, ...]:
+def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[folding.FoldedLine, ...]:
     """The rows of one fate, each by itself up to as many as a run opens; the rest in runs."""
     shown = [folding.line(rows[at], at) for at in places[: folding.MOST_OPEN]]
     rest = places[folding.MOST_OPEN :]
@@ -300,7 +298,7 @@ def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> 
 
 
 def _shown(
-    lines: Sequence[FoldedLine], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls,
+    lines: Sequence[folding.FoldedLine], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls,
     state: ReplayState, *, known: tuple[str, str], uses: Mapping[int, tuple[str, bool]],
 ) -> tuple[DiffLine, ...]:  # fmt: skip
     """The lines with their change numbers, links and, for the first forty that have one, their text."""

@@ -18,7 +18,6 @@ from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 
 if TYPE_CHECKING:
-    from sessions.pages.fleet.state import FleetState
     from sessions.runs.fleet import Fleet
 
 WORDS = {"agent": "Agent", "client": "Version", "model": "Model", "project": "Project", "week": "Week"}
@@ -94,7 +93,7 @@ class FleetView:
     n_unpriced: int
 
 
-def fleet_view(state: FleetState, found: Fleet) -> FleetView:
+def fleet_view(state: urlstate.FleetState, found: Fleet) -> FleetView:
     """The page's content."""
     alike = dict(state.alike)
     here = reverse("sessions:fleet")
@@ -120,13 +119,13 @@ def fleet_view(state: FleetState, found: Fleet) -> FleetView:
     )
 
 
-def _group(group: Group, state: FleetState, alike: Mapping[str, str]) -> FleetRow:
+def _group(group: Group, state: urlstate.FleetState, alike: Mapping[str, str]) -> FleetRow:
     value = group.key or NOT_RECORDED
     name = PurePosixPath(group.key).name or group.key if state.by == "project" else group.key
     return _row(group, state, {**alike, state.by: value}, name or NOT_SAID)
 
 
-def _row(group: Group, state: FleetState, alike: Mapping[str, str], name: str) -> FleetRow:
+def _row(group: Group, state: urlstate.FleetState, alike: Mapping[str, str], name: str) -> FleetRow:
     following = BY[(BY.index(state.by) + 1) % len(BY)]
     return FleetRow(
         name=name,

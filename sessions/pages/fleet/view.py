@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -16,9 +15,6 @@ from sessions.pages.fleet.context import fleet_view
 from sessions.pages.ui.view import csv_file, part_or_page, private
 from sessions.runs import fleet as fleets
 from sessions.services import figures
-
-if TYPE_CHECKING:
-    from sessions.pages.fleet.state import FleetState
 
 
 @require_safe
@@ -37,7 +33,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
     return private(part_or_page(request, "sessions/fleet/_view.html", "sessions/fleet/page.html", context))
 
 
-def _command(state: FleetState) -> str:
+def _command(state: urlstate.FleetState) -> str:
     given = [part for name, value in state.alike.items() for part in ("--only", f"{name}={value}")]
     return shlex.join(["ctxweb", "fleet", "--by", state.by, *given])
 

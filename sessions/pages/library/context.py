@@ -18,7 +18,6 @@ from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
 
 if TYPE_CHECKING:
-    from sessions.pages.library.state import LibraryState
     from sessions.selectors import SessionPage
     from sessions.selectors.files import FileGroup
     from sessions.selectors.library import LibraryFacts, Project
@@ -78,7 +77,7 @@ class Part:
     href: str = ""
 
 
-def parts(state: LibraryState, page: SessionPage) -> tuple[Part, ...]:
+def parts(state: urlstate.LibraryState, page: SessionPage) -> tuple[Part, ...]:
     """The table: one part, or one for each project."""
     if not page.projects:
         return (Part(_rows(state, page, page.sessions)),)
@@ -86,7 +85,7 @@ def parts(state: LibraryState, page: SessionPage) -> tuple[Part, ...]:
     return tuple(_part(state, page, one, [by_id[pk] for pk in one.ids if pk in by_id]) for one in page.projects)
 
 
-def _part(state: LibraryState, page: SessionPage, project: Project, sessions: Sequence[Session]) -> Part:
+def _part(state: urlstate.LibraryState, page: SessionPage, project: Project, sessions: Sequence[Session]) -> Part:
     rows = _rows(state, page, sessions)
     n_shown = sum(row.group.n_sessions if row.group else 1 for row in rows)
     href = urlstate.changed(state, project=project.name or NOT_RECORDED) if n_shown < project.n_sessions else ""
@@ -95,7 +94,7 @@ def _part(state: LibraryState, page: SessionPage, project: Project, sessions: Se
     return Part(rows, name, path if path != name else "", project.n_sessions, project.dollars, href)
 
 
-def _rows(state: LibraryState, page: SessionPage, sessions: Sequence[Session]) -> tuple[Row, ...]:
+def _rows(state: urlstate.LibraryState, page: SessionPage, sessions: Sequence[Session]) -> tuple[Row, ...]:
     grouped = [(session, page.groups.get(session.pk)) for session in sessions]
     return tuple(
         Row(one, group, urlstate.changed(state, file=group.key) if group else "", page.hits.get(one.pk))
@@ -103,7 +102,7 @@ def _rows(state: LibraryState, page: SessionPage, sessions: Sequence[Session]) -
     )
 
 
-def also_set(state: LibraryState, page: SessionPage) -> tuple[Link, ...]:
+def also_set(state: urlstate.LibraryState, page: SessionPage) -> tuple[Link, ...]:
     """The filters that another page led to, each with the address without it."""
     found = [Link(f"{name}: {NOT_SAID if value == NOT_RECORDED else value}", urlstate.changed(state, **{name: ""}))
              for name, value in state.alike.items() if value]  # fmt: skip
@@ -115,7 +114,7 @@ def also_set(state: LibraryState, page: SessionPage) -> tuple[Link, ...]:
     return tuple(found)
 
 
-def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...]:
+def choices(state: urlstate.LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...]:
     """The filters with their counts."""
     words = {
         "": "All",
@@ -130,7 +129,7 @@ def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...
     )
 
 
-def columns(state: LibraryState) -> tuple[tuple[str, ...], ...]:
+def columns(state: urlstate.LibraryState) -> tuple[tuple[str, ...], ...]:
     """The heads: name, words, CSS classes, title, where its order or the other direction is, ``aria-sort``.
 
     Without a name it sorts nothing.
@@ -144,7 +143,7 @@ def columns(state: LibraryState) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def more(state: LibraryState, page: SessionPage) -> Link | None:
+def more(state: urlstate.LibraryState, page: SessionPage) -> Link | None:
     """What is left after the page: all of it where it is little, else the next hundred, or the next projects."""
     if page.projects:
         start = page.start + len(page.projects)
@@ -158,7 +157,7 @@ def more(state: LibraryState, page: SessionPage) -> Link | None:
 
 
 def library_context(
-    state: LibraryState,
+    state: urlstate.LibraryState,
     page: SessionPage,
     facts: LibraryFacts,
     coverage: Coverage | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Max
@@ -26,11 +26,6 @@ from sessions.pages.ui.view import asks_fragment, csv_file, varied
 from sessions.selectors.library import library_facts
 from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads
-
-if TYPE_CHECKING:
-    from sessions.pages.library.state import LibraryState
-    from sessions.selectors import SessionPage
-
 
 EXPORT_ROWS = 10_000
 EXPORTED = (
@@ -53,7 +48,7 @@ def library(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _projects(state: LibraryState) -> SessionPage | None:
+def _projects(state: urlstate.LibraryState) -> selectors.SessionPage | None:
     """The sessions of the state under their projects; None where it groups none."""
     if not state.by_project:
         return None
@@ -62,7 +57,7 @@ def _projects(state: LibraryState) -> SessionPage | None:
     )
 
 
-def _rows(state: LibraryState, limit: int, *, grouped: bool = False) -> SessionPage:
+def _rows(state: urlstate.LibraryState, limit: int, *, grouped: bool = False) -> selectors.SessionPage:
     """The sessions of the state from its start; ``grouped``: those of one file as one row."""
     return selectors.session_list(
         search=state.q, only=state.only, format=state.format, model=state.model,

@@ -17,7 +17,6 @@ from sessions.runs.ranges import gate_of
 
 if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import ReplayRun
 
 
 SAME = "The same setting"
@@ -39,7 +38,7 @@ def replay_claim(session: Session, state: ReplayState) -> str:
     return f"{ran.replay.policy.label}{at}: {', '.join((_paid(session, ran), *_lost(session, ran)))}"
 
 
-def _paid(session: Session, ran: ReplayRun) -> str:
+def _paid(session: Session, ran: replays.ReplayRun) -> str:
     """What the table says of the cost against its baseline; of the compactions where there is no price."""
     base = replays.recording(session.pk).totals
     if ran.totals.cost is not None and base.cost is not None:
@@ -69,7 +68,7 @@ def against(session: Session, before: ReplayState, after: ReplayState) -> str:
     return f"{moved}: {', '.join((_cost(first, second), *_lost(session, second)))}"
 
 
-def _cost(first: ReplayRun, second: ReplayRun) -> str:
+def _cost(first: replays.ReplayRun, second: replays.ReplayRun) -> str:
     """The change of the cost; of the compactions where there is no price."""
     if first.totals.cost is not None and second.totals.cost is not None:
         return change_words(second.totals, first.totals)
@@ -77,7 +76,7 @@ def _cost(first: ReplayRun, second: ReplayRun) -> str:
     return f"{figures.plural(n, 'compaction')} instead of {first.totals.compactions:,}"
 
 
-def _lost(session: Session, ran: ReplayRun) -> tuple[str, ...]:
+def _lost(session: Session, ran: replays.ReplayRun) -> tuple[str, ...]:
     """Rules lost in words; nothing where that is not at hand."""
     found = losses.of_replay(session, ran.replay)
     if found is None:

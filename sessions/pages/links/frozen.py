@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctxweb.version import ctxweb_version
 from sessions.engine.base.errors import BadParameter, UnreadableInput
@@ -29,9 +29,6 @@ from sessions.runs.overview import overview
 from sessions.runs.replay_state import ReplayState
 from sessions.services import links as service
 from sessions.services.prices import prices_for
-
-if TYPE_CHECKING:
-    from sessions.runs.losses import Losses
 
 SCHEMA = "ctxweb.shared/1"
 
@@ -191,7 +188,7 @@ def _figures(opened: Opened) -> dict[str, Any]:
     return found_again
 
 
-def _lost(opened: Opened, found: Losses | None, shown: Sequence[int]) -> str | None:
+def _lost(opened: Opened, found: losses.Losses | None, shown: Sequence[int]) -> str | None:
     """A digest of the rules that the ``shown`` compactions lost, and of what the sender's did; None: not at hand."""
     if found is None:
         return None

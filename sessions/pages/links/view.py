@@ -6,7 +6,7 @@ import ipaddress
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -43,9 +43,6 @@ from sessions.runs.handout import of_session
 from sessions.runs.overview import overview
 from sessions.runs.removal import removal
 from sessions.services import links as service
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -92,7 +89,7 @@ class Handed:
 
     session: Session
     document: dict[str, Any]
-    state: ReplayState
+    state: replay_state.ReplayState
     title: str
     note: str
     choice: Choice

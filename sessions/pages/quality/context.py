@@ -25,7 +25,6 @@ from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.survival import Survival
-    from sessions.pages.quality.state import QualityState
 
 HORIZONS = (None, 20, 100)
 MOST_ROWS = 60
@@ -84,7 +83,7 @@ class QualityView:
     prices_source: str
 
 
-def build_quality(session: Session, state: QualityState) -> QualityView:
+def build_quality(session: Session, state: urlstate.QualityState) -> QualityView:
     """The page of a state; raises FileNotFoundError where the upload is gone."""
     judged = judge(session, state.judging)
     recorded = shows_recorded(judged, state)
@@ -124,14 +123,14 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     )
 
 
-def shows_recorded(judged: QualityRun, state: QualityState) -> bool:
+def shows_recorded(judged: QualityRun, state: urlstate.QualityState) -> bool:
     """Which side: as the address says, else the recording's where only it compacted."""
     if state.of:
         return state.of == "recorded"
     return not judged.ran.replay.events and bool(judged.recorded)
 
 
-def chosen_event(found: tuple[Assessment, ...], state: QualityState) -> Assessment | None:
+def chosen_event(found: tuple[Assessment, ...], state: urlstate.QualityState) -> Assessment | None:
     """The event of the address, the last there is where it names a later one, else the first; None without any."""
     if not found:
         return None
@@ -196,7 +195,7 @@ def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen:
     )  # fmt: skip
 
 
-def _detail(session: Session, judged: QualityRun, one: Assessment, state: QualityState) -> ChosenLosses:
+def _detail(session: Session, judged: QualityRun, one: Assessment, state: urlstate.QualityState) -> ChosenLosses:
     recorded = one in judged.recorded
     best = hand_off(session, judged, one)
     diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)

@@ -32,9 +32,7 @@ from sessions.runs import losses, replays
 
 if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
-    from sessions.runs.losses import Losses
     from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import ReplayRun
 
 FAR = 0.25
 """Share of the window by which measure and context differ before the gate's lane shows itself."""
@@ -147,7 +145,7 @@ def build_replay(
     )
 
 
-def _error(ran: ReplayRun) -> tuple[str, ...]:
+def _error(ran: replays.ReplayRun) -> tuple[str, ...]:
     """How far off the estimate of this replay's cost may be, as a sentence; () without a price."""
     return () if ran.around is None else (f"This replay with the estimate's own error: {span(*ran.around)}.",)
 
@@ -177,7 +175,7 @@ def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
     return GateLane(asked.measures, last.threshold, last.unit, f"with {estimator.label}", fired)
 
 
-def _rug_words(lost: Losses | None) -> str:
+def _rug_words(lost: losses.Losses | None) -> str:
     """What the ticks on the axis are."""
     if lost is None:
         return ""
@@ -186,7 +184,7 @@ def _rug_words(lost: Losses | None) -> str:
     return "; ".join(words for words in (gone, depends(lost.n_open)) if words)
 
 
-def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: Losses | None) -> ChosenEvent:
+def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: losses.Losses | None) -> ChosenEvent:
     event, loss = replay.events[number], lost.of(number) if lost else None
     return ChosenEvent(
         number=number,

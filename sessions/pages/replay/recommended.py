@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.http import QueryDict
 from django.urls import reverse
@@ -16,9 +15,6 @@ from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.compact_at import compact_at, place_of
 from sessions.runs import replay_state, sweeps
 from sessions.runs.ranges import gate_of
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +31,7 @@ class Recommended:
     reason: str
 
 
-def recommended(session: Session, weighed: Weighed, state: ReplayState) -> Recommended | None:
+def recommended(session: Session, weighed: Weighed, state: replay_state.ReplayState) -> Recommended | None:
     """What Compare recommends for the policy and the other settings of ``state``.
 
     None where no parameter moves the trigger, and where the sweep takes longer than a page may wait.

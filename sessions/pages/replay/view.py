@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -27,9 +27,6 @@ from sessions.services import summary_jobs
 from sessions.services.model_access import key_facts
 from sessions.services.model_summaries import estimate
 
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
-
 
 @require_safe
 def replay(request: HttpRequest, session_id: str) -> HttpResponse:
@@ -50,7 +47,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(render(request, "sessions/replay/page.html", context, status=400 if state.errors else 200))
 
 
-def _steering(request: HttpRequest, found: Session, state: ReplayState) -> dict[str, Any]:
+def _steering(request: HttpRequest, found: Session, state: urlstate.ReplayState) -> dict[str, Any]:
     """The form for a page and for another policy; its slider alone where another setting moves its range."""
     weighed, asked = selectors.load_weighed(found.pk), request.GET
     if not asks_fragment(request) or asked.get("was", state.policy) != state.policy:
@@ -60,7 +57,7 @@ def _steering(request: HttpRequest, found: Session, state: ReplayState) -> dict[
     return {"at": compact_at(weighed, state)} if moved else {}
 
 
-def _unwritten(found: Session, state: ReplayState) -> dict[str, Any]:
+def _unwritten(found: Session, state: urlstate.ReplayState) -> dict[str, Any]:
     """What it takes to have a model write the summaries that are not written yet, and the job that is at it."""
     wanted = replays.run(found.pk, state).wanted
     if not wanted:

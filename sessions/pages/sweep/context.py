@@ -31,7 +31,6 @@ from sessions.runs.sweeps import SweepResult, together
 
 if TYPE_CHECKING:
     from sessions.engine.costs.breakeven import EventCost
-    from sessions.pages.sweep.state import SweepState
 
 AGAINST_WORDS = {
     "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later and lost",
@@ -98,12 +97,12 @@ def is_open(swept: SweepResult) -> bool:
     return any(row.more.get("losses_open") for one in swept.sweeps for row in one.rows)
 
 
-def build(state: SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> SweepView:
+def build(state: urlstate.SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> SweepView:
     """The page of a sweep that has rows; ``path`` is the page's own."""
     return _Builder(state, swept, sessions, path).view()
 
 
-def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tuple[Snippet, ...]:
+def snippets(state: urlstate.SweepState, view_setting: Setting, swept: SweepResult) -> tuple[Snippet, ...]:
     """The configuration of every agent for a setting."""
     return configure(
         view_setting.policy, dict(view_setting.params), window=view_setting.window or state.replay.window,
@@ -114,7 +113,7 @@ def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tu
 class _Builder:
     """Puts one page together."""
 
-    def __init__(self, state: SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> None:
+    def __init__(self, state: urlstate.SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> None:
         self.state, self.swept, self.sessions, self.path = state, swept, sessions, path
         self.whole: Sweep = together(swept.sweeps)
         self.rows: tuple[Row, ...] = self.whole.rows

@@ -24,7 +24,6 @@ from sessions.runs import losses, replay_state, replays
 
 if TYPE_CHECKING:
     from sessions.pages.sweep.state import SweepState
-    from sessions.runs.losses import Losses
     from sessions.runs.sweeps import SweepResult
 
 
@@ -186,7 +185,7 @@ def _names(pick: Pick, session: Session, state: SweepState) -> list[str]:
     return _lost_names(losses.of_replay(session, made))
 
 
-def _lost_names(found: Losses | None) -> list[str]:
+def _lost_names(found: losses.Losses | None) -> list[str]:
     if found is None:
         return []
     rules = [rule.text for event in found.events for rule in event.rules]

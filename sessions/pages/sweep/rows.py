@@ -17,7 +17,6 @@ from sessions.pages.ui.results import Cell, depends
 from sessions.runs.replay_state import ReplayState, starts, written
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
     from sessions.engine.quality.recall import Recall
     from sessions.pages.sweep.state import SweepState
 
@@ -92,7 +91,7 @@ def said_value(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:,.10g}"
 
 
-def spec_of(policy: str, key: str) -> Spec | None:
+def spec_of(policy: str, key: str) -> parameters.Spec | None:
     """The parameter of that name."""
     return next((s for s in parameters.specs(registry.get("policies", policy).params) if s.name == key), None)
 

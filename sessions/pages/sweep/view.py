@@ -40,8 +40,6 @@ from sessions.services.sweeping import versions
 if TYPE_CHECKING:
     import uuid
 
-    from sessions.pages.sweep.state import SweepState
-    from sessions.runs.sweeps import SweepResult
 
 UNFINISHED = {Sweeping.QUEUED, Sweeping.RUNNING}
 LISTED = 50
@@ -105,17 +103,17 @@ def _named(request: HttpRequest) -> list[Session]:
     return [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
 
 
-def _asked(sessions: list[Session], query: QueryDict, *, one: bool) -> SweepState:
+def _asked(sessions: list[Session], query: QueryDict, *, one: bool) -> urlstate.SweepState:
     """What an address asks for, with a range where it names none; ``one``: it is that of one session's page."""
     weighed = selectors.load_weighed(sessions[0].pk)
     return urlstate.completed(urlstate.parse(query, weighed if one else None), weighed)
 
 
-def _swept(state: SweepState, sessions: list[Session]) -> SweepResult:
+def _swept(state: urlstate.SweepState, sessions: list[Session]) -> sweeps.SweepResult:
     return sweeps.swept(urlstate.options_of(state, sessions), sessions)
 
 
-def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
+def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
     """What both pages show."""
     swept = _swept(state, sessions)
     context: dict[str, Any] = {
@@ -143,7 +141,7 @@ def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> Htt
     return varied(render(request, template, context, status=400 if state.errors or swept.error else 200))
 
 
-def _with_sessions(state: SweepState, sessions: list[Session]) -> str:
+def _with_sessions(state: urlstate.SweepState, sessions: list[Session]) -> str:
     """The address with every session named, and whether it was the page of one."""
     one = not state.sessions
     return urlstate.query(replace(state, sessions=tuple(s.pk for s in sessions))) + ("&one=1" if one else "")
@@ -165,7 +163,7 @@ def start(request: HttpRequest) -> HttpResponse:
     return redirect(address)
 
 
-def _address(state: SweepState, sessions: list[Session], *, one: bool) -> str:
+def _address(state: urlstate.SweepState, sessions: list[Session], *, one: bool) -> str:
     if one:
         return f"{reverse('sessions:sweep', args=[sessions[0].pk])}?{urlstate.query(state, sessions=())}"
     return f"{reverse('sessions:sweeps')}?{urlstate.query(state)}"
@@ -202,7 +200,7 @@ def sweep_csv_view(request: HttpRequest, session_id: str) -> HttpResponse:
     return csv_file(sweep_table(_documents(state, swept)[0]["rows"]), "sweep.csv")
 
 
-def _one(request: HttpRequest, session_id: str) -> tuple[SweepState, SweepResult]:
+def _one(request: HttpRequest, session_id: str) -> tuple[urlstate.SweepState, sweeps.SweepResult]:
     sessions = [session_or_404(session_id)]
     state = _asked(sessions, request.GET, one=True)
     return state, _swept(state, sessions)
@@ -246,7 +244,7 @@ def sweeps_csv(request: HttpRequest) -> HttpResponse:
     return csv_file([heads, *lines], "sweep.csv")
 
 
-def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
+def _documents(state: urlstate.SweepState, swept: sweeps.SweepResult) -> list[dict[str, Any]]:
     floors, found = dict(state.floors), []
     for session_id, one, best in zip(swept.options["sessions"], swept.sweeps, swept.best, strict=True):
         advice = advise(one, floors) if one.complete else None
@@ -255,7 +253,7 @@ def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
     return found
 
 
-def _lost_by(session_id: str, state: SweepState) -> Callable[[Pick], Lost]:
+def _lost_by(session_id: str, state: urlstate.SweepState) -> Callable[[Pick], Lost]:
     """What the settings that are advised lose, by name."""
     weighed = selectors.load_weighed(session_id)
     by_name = losses_by(weighed, indexed.index_of(selectors.get_session(session_id)))
@@ -267,5 +265,5 @@ def _lost_by(session_id: str, state: SweepState) -> Callable[[Pick], Lost]:
     return lost
 
 
-def _wrong(state: SweepState, swept: SweepResult) -> dict[str, str]:
+def _wrong(state: urlstate.SweepState, swept: sweeps.SweepResult) -> dict[str, str]:
     return dict(state.errors) | ({"sweep": swept.error} if swept.error else {})

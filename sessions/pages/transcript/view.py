@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -24,9 +24,6 @@ from sessions.pages.ui.causes import false_ones
 from sessions.pages.ui.view import session_or_404
 from sessions.runs.overview import Overview, overview
 from sessions.selectors.search import in_session
-
-if TYPE_CHECKING:
-    from sessions.pages.transcript.context import Read
 
 
 @require_safe
@@ -55,7 +52,7 @@ def transcript(request: HttpRequest, session_id: str) -> HttpResponse:
 
 
 def _read(
-    found: Session, view: Overview, state: TranscriptState, carried: list[tuple[str, str]], read: Read
+    found: Session, view: Overview, state: TranscriptState, carried: list[tuple[str, str]], read: shown.Read
 ) -> dict[str, Any]:
     path = reverse("sessions:transcript", args=[found.pk])
 

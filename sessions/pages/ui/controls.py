@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.base.words import united
@@ -18,10 +17,6 @@ from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
-    from sessions.runs.replay_state import ReplayState
 
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
 """Windows of current models, in tokens."""
@@ -129,7 +124,7 @@ class Controls:
         return sum(len(group.controls) for group in self.more)
 
 
-def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
+def controls(weighed: Weighed, state: urlstate.ReplayState, path: str = "", prefix: str = "") -> Controls:
     """The form for a state.
 
     ``path`` is the page that its links lead to, "" where they need a script; ``prefix`` begins the fields' names.
@@ -166,7 +161,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     )
 
 
-def _made(weighed: Weighed, state: ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
+def _made(weighed: Weighed, state: urlstate.ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
     """Every parameter's control, with the group it belongs to."""
     policy, given = state.plugin, dict(state.params)
     client, steered = initial_params.starting(weighed, policy.name), threshold_param(weighed, state)
@@ -196,7 +191,7 @@ def _arranged(
     return first, changed, tuple(ControlGroup(title, found) for title, found in groups if found)
 
 
-def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tuple[Control, ...]:
+def _of_replay(policy: Policy, state: urlstate.ReplayState, path: str, prefix: str) -> tuple[Control, ...]:
     """What a replay is asked besides its policy: estimator, summary, history, and summary calls that fail."""
     plugins = registry.plugins("estimators")
     own = plugins[policy.estimator].label if policy.estimator in plugins else policy.estimator
@@ -240,7 +235,7 @@ def _defaults(policy: Policy, settings: Mapping[str, object]) -> tuple[tuple[str
     return tuple((spec.name, urlstate.written(spec.default)) for spec in specs if spec.name in settings)
 
 
-def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
+def _windows(own: int, state: urlstate.ReplayState, path: str) -> tuple[Option, ...]:
     """The session's own window and those of current models, each as a link."""
     current = state.window or own
     sizes = sorted({own, *WINDOWS})
@@ -251,7 +246,7 @@ def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
     )  # fmt: skip
 
 
-def reset(state: ReplayState, path: str, **changes: object) -> str:
+def reset(state: urlstate.ReplayState, path: str, **changes: object) -> str:
     """The page with some settings as they start; "" where links need a script."""
     if not path:
         return ""
@@ -259,8 +254,8 @@ def reset(state: ReplayState, path: str, **changes: object) -> str:
 
 
 def _control(
-    spec: Spec, given: Mapping[str, str], state: ReplayState, *, path: str, prefix: str, threshold: bool,
-    as_recorded: bool,
+    spec: parameters.Spec, given: Mapping[str, str], state: urlstate.ReplayState, *, path: str, prefix: str,
+    threshold: bool, as_recorded: bool,
 ) -> Control:  # fmt: skip
     default = urlstate.written(spec.default)
     value = given.get(spec.name, default)
@@ -295,7 +290,7 @@ def _control(
     )
 
 
-def _default_words(spec: Spec, default: str) -> str:
+def _default_words(spec: parameters.Spec, default: str) -> str:
     if not spec.is_number or default == "none":
         return default or "none"
     return united(_grouped(default), spec.unit)
