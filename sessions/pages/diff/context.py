@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies.policy import Item
@@ -11,7 +12,6 @@ from sessions.engine.replays.diff import OPS, Row, diff_lists
 from sessions.models import Session
 from sessions.pages.diff.bodies import Body, body
 from sessions.pages.diff.compared import Heading, compared
-from sessions.pages.diff.minimap import Rectangle, minimap, strip
 from sessions.pages.ui import figures, folding
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.pages.ui.before_after import Group, GroupLine, before_after, uses_of
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
     GroupRow = tuple[GroupLine, Body | None, str]
+    from sessions.engine.replays.diff import Row
+    from sessions.pages.ui.folding import FoldedLine
+
 
 MOST_BODIES = 40
 """Inserted and edited messages whose text is shown on the page."""
@@ -319,3 +322,48 @@ def _shown(
         )
         shown.append(DiffLine(line, number, body, opening, urls.to_message(line.message), *known, used=used, lost=lost))
     return tuple(shown)
+
+
+MAP_HEIGHT = 640
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A rectangle of the minimap or of the strip."""
+
+    op: str
+    x: float
+    y: float
+    width: float
+    height: float
+    anchor: str = ""
+
+
+def strip(rows: Sequence[Row]) -> tuple[Rectangle, ...]:
+    """The messages' fates in order, as one bar 400 wide."""
+    marks: list[Rectangle] = []
+    wide = 400 / max(len(rows), 1)
+    start = 0
+    for op, run in groupby(row.op for row in rows):
+        n = len(list(run))
+        marks.append(Rectangle(op, round(start * wide, 2), 0, round(max(n * wide, 1), 2), 6))
+        start += n
+    return tuple(marks)
+
+
+def minimap(lines: Sequence[FoldedLine], overhead: int) -> tuple[Rectangle, ...]:
+    """The minimap: both lists, tokens to scale, the overhead first."""
+    before = overhead + sum(line.tokens_before for line in lines)
+    after = overhead + sum(line.tokens_after for line in lines)
+    scale = MAP_HEIGHT / max(before, after, 1)
+    marks = [Rectangle("kept", x, 0, 16, round(max(overhead * scale - 1, 1), 1)) for x in (0, 20)]
+    left = right = overhead * scale
+    for line in lines:
+        anchor = f"d-{line.first}"
+        for x, tokens in ((0, line.tokens_before), (20, line.tokens_after)):
+            if tokens:
+                top = left if x == 0 else right
+                marks.append(Rectangle(line.op, x, round(top, 1), 16, round(max(tokens * scale - 0.5, 0.5), 1), anchor))
+        left += line.tokens_before * scale
+        right += line.tokens_after * scale
+    return tuple(marks)

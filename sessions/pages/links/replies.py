@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from sessions.models import ReplayLink, viewer
-from sessions.pages.links import claims, frozen, locked
+from sessions.pages.links import claims, frozen, gate
 from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers, gone
 from sessions.pages.links.opened import Opened
@@ -66,7 +66,7 @@ def _claim(opened: Opened) -> str:
 
 
 def _made(request: HttpRequest, opened: Opened, words: dict[str, str]) -> HttpResponse:
-    if locked.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
+    if gate.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
         problem = f"{MOST_AN_HOUR} replies came from your address. Try again in an hour."
         return _asked(request, opened, ReplyForm(request.POST), status=429, problem=problem)
     try:
@@ -79,5 +79,5 @@ def _made(request: HttpRequest, opened: Opened, words: dict[str, str]) -> HttpRe
     frozen.keep(made.link)
     response = redirect(f"{reverse('sessions:link', args=[made.token])}?{urlencode({'sent': 1})}")
     if made.link.password:  # they have typed it already
-        locked.remember(request, response, made.link)
+        gate.remember(request, response, made.link)
     return response

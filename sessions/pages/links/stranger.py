@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, cast
 
 from csp.decorators import csp_replace
@@ -17,21 +18,25 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading import jsonio
 from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.replays.diff import diff_lists
+from sessions.engine.transcript.speaker import speaker
+from sessions.engine.transcript.types import Kind, Message
 from sessions.models import ReplayLink
 from sessions.pages.diff.compared import compared
 from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.gate import for_strangers, gone
 from sessions.pages.links.opened import Opened
-from sessions.pages.links.passages import passage
-from sessions.pages.links.redaction import cleaned
+from sessions.pages.links.redaction import cleaned, without_stump
 from sessions.pages.links.sides import side_by_side
 from sessions.pages.links.steering import facts, steering
 from sessions.pages.ui.addresses import with_query
+from sessions.pages.ui.blocks import LONG
 from sessions.pages.ui.view import asks_fragment, attached, part_or_page, varied
 from sessions.runs import replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import row_document
+from sessions.runs.overview import kinds_of
 from sessions.runs.removal import removal
+from sessions.runs.texts import message_text
 
 NOW = "now"
 """The part of an address that asks for what this version computes, where the link was made by another."""
@@ -254,3 +259,67 @@ def _lines(opened: Opened) -> Iterator[dict[str, Any]]:
             "tokens_before": found["before"],
             "tokens_after": found["after"],
         }
+
+
+MOST_CHARS = 20_000
+"""Characters of a message that a link shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A message as a link shows it; ``fate`` says what the setting does to it, ``n_left`` characters are not shown."""
+
+    index: int
+    role: str
+    kinds: tuple[str, ...]
+    tokens: int
+    label: str
+    text: str
+    n_left: int
+    images: tuple[str, ...]
+    fate: str
+    remark: str
+    before: int | None
+    after: int | None
+
+
+def passage(opened: Opened, index: int) -> Passage | None:
+    """The message ``index``; None where the link does not show it."""
+    weighed, choice = opened.weighed, opened.choice
+    messages = weighed.transcript.messages
+    if index >= len(messages) or opened.link.view == "session":
+        return None
+    near = sorted(opened.messages) if opened.alone else range(len(messages))
+    if index not in near:
+        return None
+    message = messages[index]
+    text = message_text(opened.session, message)
+    kept, n_unread = cleaned(text[:LONG], choice), max(len(text) - LONG, 0)
+    kept = without_stump(kept) if n_unread else kept
+    at = near.index(index)
+    return Passage(
+        index, speaker(message), kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
+        text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0) + n_unread, images=_images(message),
+        fate=_fate(opened, index), remark=cleaned(dict(opened.link.remarks).get(index, ""), choice),
+        before=near[at - 1] if at else None, after=near[at + 1] if at + 1 < len(near) else None,
+    )  # fmt: skip
+
+
+def _images(message: Message) -> tuple[str, ...]:
+    """The images of a message by their size; none of them leaves the sender's machine."""
+    found = [leaf.media for leaf in message.leaves() if leaf.kind is Kind.IMAGE and leaf.media is not None]
+    return tuple(f"{one.width:,} × {one.height:,} pixels" if one.width else "size unknown" for one in found)
+
+
+def _fate(opened: Opened, index: int) -> str:
+    """The first compaction that drops or changes the message, in words; of one alone, what that one does."""
+    for event in opened.compactions_of(replays.run(opened.session.pk, opened.setting).replay):
+        if index not in {item.message.index for item in event.before}:
+            continue
+        after = [item for item in event.after if item.message.index == index]
+        where = f"compaction {event.index + 1}, before request {event.request:,}"
+        if not after:
+            return f"Dropped by {where}."
+        if any(item.edited and not item.inserted for item in after):
+            return f"Changed by {where}."
+    return "Kept by this compaction." if opened.alone else "Kept by every compaction."

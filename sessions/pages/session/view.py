@@ -24,7 +24,7 @@ from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.reports import report
 from sessions.engine.transcript.types import Parsed, Skipped
 from sessions.models import Session
-from sessions.pages.session import after, causes, facts, family, inspector, messages
+from sessions.pages.session import causes, facts, family, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.session.layers import legend
@@ -176,8 +176,8 @@ def full_causes(request: HttpRequest, session_id: str) -> HttpResponse:
         rules = rules_of(found)
     except UnreadableInput:
         rules = None
-    told = after.build_full_causes(found.pk, view, rules)
-    context = {"session": found, "causes": told, "agents": after.agents_there(found.pk, view), "asked": True}
+    told = causes.build_full_causes(found.pk, view, rules)
+    context = {"session": found, "causes": told, "agents": causes.agents_there(found.pk, view), "asked": True}
     answer = varied(render(request, "sessions/session/_causes.html", context))
     view.keep()
     return answer
