@@ -44,7 +44,7 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     for path in filter(None, (out, svg, skeleton)):
         leave_alone(path, force=options["force"], source=file)
     load_django()
-    from sessions.pages.links.report import report_markdown
+    from sessions.pages.links.file import report_markdown
     from sessions.runs import drawing, replay_state
 
     document, state, verdicts, choice, label, title = handed_out(file, options, event, patient="Replaying", alone=True)

@@ -19,7 +19,6 @@ from sessions.adapters.local import LocalFile, local_files
 from sessions.adapters.synced import Synced, add_agents, keep_synced, progress, synced
 from sessions.models import LiveSource
 from sessions.pages.library import context as listing
-from sessions.pages.library import found
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.view import asks_fragment, csv_file, varied
@@ -89,19 +88,19 @@ def _on_this_computer() -> dict[str, Any]:
     chosen = synced(settings.DATA)
     if chosen.is_chosen:
         return {"line": _line(chosen)}
-    return {"own": True, "found": None if chosen.declined else found.found_words(local_files())}
+    return {"own": True, "found": None if chosen.declined else listing.found_words(local_files())}
 
 
 def _is_own() -> bool:
     return settings.FINDS_SESSIONS and not settings.REQUIRE_LOGIN
 
 
-def _line(chosen: Synced, before: str = "") -> found.Line:
+def _line(chosen: Synced, before: str = "") -> listing.Line:
     """``before`` is what the page saw first: when a file last changed, and how many there were."""
     changed, n = LiveSource.objects.aggregate(changed=Max("changed_at"), n=Count("*")).values()
     seen = whole(before.partition(" ")[0])
     first = n if seen is None else seen
-    return found.sync_line(
+    return listing.sync_line(
         chosen,
         progress(settings.DATA),
         seen=f"{first} {changed.isoformat() if changed else ''}",
@@ -171,7 +170,7 @@ def _choice(
     request: HttpRequest, files: Sequence[LocalFile], chosen: Synced, *, problem: str = "", other: str = ""
 ) -> HttpResponse:
     context = {
-        "agents": found.to_choose(files, chosen), "others": found.other_folders(files, chosen),
+        "agents": listing.to_choose(files, chosen), "others": listing.other_folders(files, chosen),
         "synced": chosen, "problem": problem, "other": other,
     }  # fmt: skip
     return render(request, "sessions/library/choose.html", context, status=400 if problem else 200)

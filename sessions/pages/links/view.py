@@ -22,10 +22,9 @@ from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, Choice
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
-from sessions.pages.links.file import handout_html
+from sessions.pages.links.file import handout_html, report_markdown
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
-from sessions.pages.links.report import report_markdown
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.results import weakest_label
 from sessions.pages.ui.view import (

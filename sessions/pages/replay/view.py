@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
+from sessions.engine.sweeps.advice import advise
 from sessions.engine.transcript.parts import without_gc
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
-from sessions.pages.replay import recommended as marks
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
+from sessions.pages.sweep import state as sweepstate
 from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls, with_query
-from sessions.pages.ui.compact_at import along, compact_at
+from sessions.pages.ui.compact_at import along, compact_at, place_of
 from sessions.pages.ui.view import asks_fragment, not_yet, refused, session_or_404, shared_context, varied
+from sessions.runs import replay_state, replays, sweeps
 from sessions.runs import replay_state as urlstate
-from sessions.runs import replays
 from sessions.runs.overview import overview
+from sessions.runs.ranges import gate_of
 from sessions.services import summary_jobs
 from sessions.services.model_access import key_facts
 from sessions.services.model_summaries import estimate
@@ -88,7 +92,7 @@ def recommended(request: HttpRequest, session_id: str) -> HttpResponse:
     state = urlstate.parse(request.GET.dict(), weighed)
     if not asks_fragment(request):
         return redirect(session_urls(found.pk).to_replay(state))
-    context = {"recommended": None if state.errors else marks.recommended(found, weighed, state)}
+    context = {"recommended": None if state.errors else recommended_mark(found, weighed, state)}
     return varied(render(request, "sessions/replay/_recommended.html", context))
 
 
@@ -103,3 +107,46 @@ def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     if ran.error:
         return JsonResponse({"errors": {"replay": ran.error}}, status=400)
     return JsonResponse(replays.document(ran), json_dumps_params={"ensure_ascii": False})
+
+
+@dataclass(frozen=True, slots=True)
+class Recommended:
+    """``threshold`` is in the trigger's own unit, at ``place`` percent of the track; ``href`` is its replay.
+
+    None where the answer is no setting; ``says`` is that answer and ``href`` the comparison.
+    """
+
+    threshold: int | None
+    place: float
+    href: str
+    says: str
+    reason: str
+
+
+def recommended_mark(session: Session, weighed: Weighed, state: replay_state.ReplayState) -> Recommended | None:
+    """What Compare recommends for the policy and the other settings of ``state``.
+
+    None where no parameter moves the trigger, and where the sweep takes longer than a page may wait.
+    """
+    at = compact_at(weighed, state)
+    name = at.param
+    if not name:
+        return None
+    asked = sweepstate.completed(sweepstate.parse(QueryDict(at.along), weighed), weighed)
+    if not asked.overs or asked.overs[0].key != name:
+        return None
+    swept = sweeps.swept(sweepstate.options_of(asked, [session]), [session])
+    if not swept.complete:
+        return None
+    found = advise(swept.sweeps[0], dict(asked.floors))
+    if found.recommended is None:
+        compare = f"{reverse('sessions:sweep', args=[session.pk])}?{sweepstate.query(asked)}"
+        return Recommended(None, 0.0, compare, found.sentence.rstrip("."), "")
+    best = found.recommended
+    gate = gate_of(weighed, state, {name: best.row.values[name]})
+    if gate is None or not at.low <= gate.threshold <= at.high:
+        return None
+    others = tuple(pair for pair in state.params if pair[0] != name)
+    params = (*others, (name, replay_state.written(best.row.values[name])))
+    href = session_urls(session.pk).to_replay(state, params=params, event=None, request=None)
+    return Recommended(gate.threshold, place_of(at, gate.threshold), href, best.name.lower(), best.reason)

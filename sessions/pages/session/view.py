@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,12 +22,12 @@ from sessions.engine.reading import jsonio
 from sessions.engine.reading.reading import read_values
 from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.reports import report
-from sessions.engine.transcript.types import Parsed, Skipped
+from sessions.engine.transcript.types import Branch, Parsed, Skipped
 from sessions.models import Session
-from sessions.pages.session import causes, facts, family, inspector, messages
+from sessions.pages.session import causes, facts, inspector, messages
 from sessions.pages.session import state as urlstate
 from sessions.pages.session.chart import pressure_json, pressure_near
-from sessions.pages.session.layers import legend
+from sessions.pages.session.lanes import legend
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, attached, command_line, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
@@ -39,6 +39,7 @@ from sessions.services.model_access import key_facts
 if TYPE_CHECKING:
     from sessions.pages.session.inspector import InspectorView
     from sessions.pages.session.state import SessionState
+
 
 AT_ONCE = 8_000_000
 """Bytes of an upload up to which the first page has the content of its message; of larger ones that comes after it."""
@@ -64,19 +65,20 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "not_understood": view.weighed.transcript.gaps,
         "skeleton_cli": shlex.join(["ctxweb", "skeleton", found.filename]),
         "warnings": view.weighed.warnings,
-        "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
-        "children": family.children(selectors.child_sessions(found), view),
-        "parent_message": family.started_by(found, _parent(found)),
+        "branches": _branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
+        "children": _children(selectors.child_sessions(found), view),
+        "parent_message": _started_by(found),
         "chain": chain(found, next(iter(view.messages), None)),
     }
 
 
-def _parent(found: Session) -> Overview | None:
-    """What started the session; None where nothing did, and where its facts are damaged: that is its own page's."""
+def _started_by(found: Session) -> int | None:
+    """Its parent's message that started it; None where that is not known, or its facts are damaged: its page says so."""
     try:
-        return overview(found.parent_id) if found.parent_id else None
+        parent = overview(found.parent_id) if found.parent_id and found.parent_call_id else None
     except UnreadablePack:
         return None
+    return _callers(parent).get(found.parent_call_id) if parent else None
 
 
 @require_safe
@@ -281,3 +283,21 @@ def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tupl
             row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes, factor, row.request,
             row.context, row.context_label, row.preview,
         )  # fmt: skip
+
+
+def _children(found: Sequence[Session], view: Overview) -> tuple[tuple[Session, int | None], ...]:
+    """The sub-agents of a session, each with the message that started it, None where it is not known."""
+    calls = _callers(view) if found else {}
+    return tuple((child, calls.get(child.parent_call_id)) for child in found)
+
+
+def _callers(view: Overview) -> dict[str, int]:
+    """Message index by the id of the tool call it makes."""
+    return {call: message.index for message in view.messages for call in message.call_ids()}
+
+
+def _branch_choices(branches: Sequence[Branch], stored: Mapping[str, Session]) -> tuple[tuple[Branch, str], ...]:
+    """Every branch, the latest first, with where it is, "" where it is not stored; none where there is only one."""
+    if len(branches) < 2:
+        return ()
+    return tuple((one, stored[one.leaf].get_absolute_url() if one.leaf in stored else "") for one in branches)

@@ -10,8 +10,7 @@ from sessions.engine.replays import initial_params
 from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
-from sessions.pages.ui.controls import SUMMARY_WORDS
-from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
+from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 FLOOR_WORDS = {
