@@ -26,7 +26,6 @@ DATA = data_dir()
 
 
 def _folder(*parts: str) -> Path:
-    """A folder in the data directory, made if missing."""
     path = DATA.joinpath(*parts)
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path

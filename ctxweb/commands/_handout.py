@@ -73,7 +73,6 @@ def _known_kinds(given: tuple[str, ...], kinds: Any) -> frozenset[str]:
 
 
 def _state_of(options: dict[str, Any], event: int) -> ReplayState:
-    """The options as a page's address has them."""
     from sessions.runs.replay_state import ReplayState
 
     return ReplayState(

@@ -141,7 +141,6 @@ def _listing(weighed: Weighed, made: Replay | None, options: dict[str, Any]) -> 
 
 @contextmanager
 def _output(out: Path | None, source: Path | None, *, force: bool) -> Iterator[IO[str]]:
-    """The file, or standard output."""
     if out is None:
         yield sys.stdout
         return

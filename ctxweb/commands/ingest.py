@@ -235,7 +235,6 @@ def _progress(shown: str, n_bytes: int) -> Iterator[Callable[[int], None]]:
 
 
 def _print(results: list[dict[str, Any]]) -> None:
-    """One line per file on standard error, in words."""
     for result in results:
         parts = [f"{result['status']:<9} {result['file']}"]
         if result["error"]:

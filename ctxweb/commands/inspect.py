@@ -94,7 +94,6 @@ def _history(session: dict[str, Any]) -> str:
 
 
 def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: int | None) -> None:
-    """Facts of one session, then the messages asked for."""
     total = session["totals"]
     facts = (
         f"  {session['model'] or 'model not recorded'}\n"

@@ -120,7 +120,6 @@ def _shared(texts: Texts, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _replayed(result: Sweep, pick: Pick, texts: Texts, options: dict[str, Any]) -> Replay:
-    """The replay of a setting that is advised."""
     if pick.as_recorded:
         return as_recorded(result.weighed)
     setting = pick.row.setting

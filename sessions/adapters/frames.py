@@ -136,8 +136,6 @@ def original(file: BinaryIO) -> BinaryIO:
 
 
 class _Frames(Pieces):
-    """The unpacked bytes, a frame a piece."""
-
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         sizes = _table(file)

@@ -208,7 +208,6 @@ def _spool() -> Iterator[IO[bytes]]:
 
 
 def _keep(sha256: str, spool: IO[bytes], *, durable: bool) -> None:
-    """Give the collected bytes their name."""
     root = _local_root()
     if root is None:
         spool.seek(0)

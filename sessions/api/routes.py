@@ -16,8 +16,7 @@ from pydantic import Field
 from ctxweb.version import ctxweb_version
 from sessions import selectors, tasks
 from sessions.api import link_routes
-from sessions.api.access import caller_of
-from sessions.api.operations import DOCUMENT, FOLLOW, PROBLEMS, READ, UPLOAD, Id, Words, session_of
+from sessions.api.access import DOCUMENT, FOLLOW, PROBLEMS, READ, UPLOAD, Id, Words, caller_of, session_of
 from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
 from sessions.engine.base import registry
 from sessions.engine.base.errors import UnreadableInput

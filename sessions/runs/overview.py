@@ -146,7 +146,12 @@ class Overview:
     @cached_property
     def full_weight(self) -> int:
         """Tokens that fill a weight bar: the 95th percentile, at least 1."""
-        return self.kept("full weight", lambda: _full_weight(self.weighed.tokens))
+
+        def made() -> int:
+            ordered = sorted(self.weighed.tokens)
+            return max(ordered[int(0.95 * (len(ordered) - 1))] if ordered else 1, 1)
+
+        return self.kept("full weight", made)
 
     @cached_property
     def worst(self) -> int | None:
@@ -309,11 +314,6 @@ def _pairs(messages: Sequence[Message]) -> str:
         if before.call_ids() & message.result_ids():
             marks[i], marks[i + 1] = "a", "b"
     return "".join(marks)
-
-
-def _full_weight(tokens: Sequence[int]) -> int:
-    ordered = sorted(tokens)
-    return max(ordered[int(0.95 * (len(ordered) - 1))] if ordered else 1, 1)
 
 
 def called(message: Message, tools: dict[str, str]) -> str:

@@ -82,7 +82,6 @@ def _starter(child: Session, others: Sequence[Session], taken: set[tuple[str, st
 
 
 def _descends(key: str, ancestor: str, parents: dict[str, str | None]) -> bool:
-    """Whether ``key`` is below ``ancestor``."""
     seen: set[str] = set()
     above: str | None = key
     while above is not None and above not in seen:

@@ -178,7 +178,6 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Progress, on_re
 
 
 def _ready(read: Read, n_bytes: int) -> set[str]:
-    """The blobs that it needs besides the upload's own."""
     if n_bytes >= counting.HELPED_AMONG_BYTES:
         give_back()  # the database takes two copies of the facts while it writes them
     return read.hashes

@@ -126,7 +126,6 @@ def kept_judgement(key: str) -> Judgement | None:
 
 
 def _packed(judgement: Judgement) -> dict[str, Any]:
-    """The judgement as it is kept."""
     values = asdict(judgement)
     values["answers"] = [_renamed(answer, ANSWER_KEYS) for answer in values["answers"]]
     return _renamed(values, JUDGEMENT_KEYS)

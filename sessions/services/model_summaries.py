@@ -104,7 +104,7 @@ class SummaryWriter:
 
     def __call__(self, brief: Brief) -> Letter | None:
         """The summary, None where it is wanted; raises CallFailed where asking for it failed."""
-        prompt = anthropic_summaries.instructed(anthropic_summaries.by_mode(brief.mode), self.instructions)
+        prompt = anthropic_summaries.instructed(anthropic_summaries.MODES[brief.mode], self.instructions)
         previous = brief.previous if brief.mode == "merge" else ""
         shown = anthropic_summaries.as_text(conversation(brief))
         body = anthropic_summaries.request_body(shown, prompt, self.model, previous)

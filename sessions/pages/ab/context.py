@@ -91,7 +91,6 @@ def _side(letter: str, session: Session, state: replay_state.ReplayState, ran: r
 
 
 def _rows(a: replays.ReplayRun, b: replays.ReplayRun) -> tuple[Difference, ...]:
-    """The difference table: cost, events, contexts, tokens."""
     title = "still over the threshold after it, or the next one came within three requests"
     rows = [
         _cost(a, b),

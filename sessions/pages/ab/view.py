@@ -63,7 +63,6 @@ def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, urlst
 
 
 def _forms(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
-    """Both forms: for the page, and for another policy."""
     return {
         "form_a": controls(selectors.load_weighed(found.pk), state.a),
         "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),

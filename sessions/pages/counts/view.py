@@ -52,7 +52,6 @@ def session_count(request: HttpRequest, session_id: str) -> HttpResponse:
 def _counted(
     request: HttpRequest, found: Session, model: str, only: tuple[int, int] | None, *, asking: bool = True
 ) -> dict[str, Any]:
-    """The counts, or why there are none."""
     weighed = selectors.load_weighed(found.pk)
     access = model_access.request_access(request) if asking else None
     try:
@@ -68,10 +67,6 @@ def _counted(
 
 
 def _context(request: HttpRequest, found: Session) -> dict[str, Any]:
-    return {"session": found, "model": _model(request, found), **model_access.key_facts(request)}
-
-
-def _model(request: HttpRequest, found: Session) -> str:
-    """The model to count for: as posted or in the address, else the session's."""
     asked = (request.POST.get("model") or request.GET.get("model") or "").strip()[:MOST_MODEL]
-    return exact_counts.counting_model(found.model, asked)
+    model = exact_counts.counting_model(found.model, asked)
+    return {"session": found, "model": model, **model_access.key_facts(request)}

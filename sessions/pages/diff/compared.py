@@ -109,7 +109,6 @@ def _between(replay: Replay, between: tuple[int, int], error: str) -> ListPair:
 
 
 def _of_two(a: Replay, b: Replay, state: ReplayState, error: str) -> ListPair:
-    """The lists of two replays of one session at one request."""
     wanted = state.request or 0
     place = _nearest(a, wanted)
     if place != wanted:

@@ -221,7 +221,6 @@ def _layouts(state: ReplayState, urls: Urls, *, grouped: bool) -> tuple[Choice, 
 
 
 def _last(replay: Replay) -> int:
-    """The last request of the branch."""
     return replay.weighed.steps[-1].request if replay.weighed.steps else 0
 
 
@@ -244,7 +243,6 @@ def _filters(rows: Sequence[Row], state: ReplayState, urls: Urls) -> tuple[Choic
 
 
 def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) -> tuple[Choice, ...]:
-    """The events, at most forty around the one shown."""
     if urls.frozen and state.between:
         return ()
     n = len(replay.events)

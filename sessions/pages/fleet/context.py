@@ -147,7 +147,6 @@ def _row(group: Group, state: urlstate.FleetState, alike: Mapping[str, str], nam
 
 
 def _library(alike: Mapping[str, str], only: str) -> str:
-    """The library with the sessions behind a figure."""
     pairs = [("only", only)] if only else []
     pairs += [(name, value) for name, value in alike.items() if value]
     return reverse("sessions:library") + (f"?{urlencode(pairs)}" if pairs else "")

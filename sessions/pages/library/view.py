@@ -82,7 +82,6 @@ def _template(request: HttpRequest, context: dict[str, Any]) -> str:
 
 
 def _on_this_computer() -> dict[str, Any]:
-    """What stands above the list where the server is this person's own."""
     if not _is_own():
         return {}
     chosen = synced(settings.DATA)

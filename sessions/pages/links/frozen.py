@@ -243,7 +243,6 @@ def _facts(then: dict[str, Any]) -> tuple[steering.Fact, ...]:
 
 
 def _words(fact: dict[str, Any]) -> str:
-    """A fact's figure as one line."""
     value = fact["value"]
     number = value if isinstance(value, str) else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
     return f"{number} {fact['unit']}".strip() if fact["unit"] in ("tokens", "bytes") else number

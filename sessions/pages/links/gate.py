@@ -10,6 +10,7 @@ from django.contrib.auth.hashers import check_password
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import get_script_prefix
+from django.views.decorators.http import require_http_methods
 
 from ctxweb.address import network
 from sessions import selectors
@@ -26,12 +27,12 @@ MOST_MOVES, MINUTE = 300, 60
 """Answers at another threshold that one address gets from one link in a minute, whatever it asks with."""
 
 
-def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResponse]]:
+def for_strangers(*methods: str, counted: bool = False) -> Callable[[Answer], Callable[..., HttpResponse]]:
     """Headers of every answer under /l/: no referrer, no index, no cache; and one 404 for revoked and unknown alike.
 
     It is the outermost decorator but for the methods: what a view allows itself, such as a frame, is not allowed here.
 
-    ``counted``: opening it is a view; parts that an open page asks for are not.
+    ``methods``: GET and HEAD where none is named.  ``counted``: opening it is a view; parts of an open page are not.
     """
 
     def wrapped(view: Answer) -> Callable[..., HttpResponse]:
@@ -52,7 +53,7 @@ def for_strangers(*, counted: bool) -> Callable[[Answer], Callable[..., HttpResp
             response["Cache-Control"] = "private, no-store"
             return response
 
-        return answered
+        return require_http_methods(methods or ("GET", "HEAD"))(answered)
 
     return wrapped
 

@@ -8,14 +8,13 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods
 
 from sessions.models import ReplayLink, viewer
 from sessions.pages.links import claims, frozen, gate
 from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers, gone
 from sessions.pages.links.opened import Opened
-from sessions.pages.links.sides import side_by_side
+from sessions.pages.links.steering import side_by_side
 from sessions.pages.ui.addresses import with_query
 from sessions.runs import replay_state
 from sessions.services import links as service
@@ -24,8 +23,7 @@ MOST_AN_HOUR, HOUR = 10, 3600
 """Replies to one link from one address in an hour."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@for_strangers(counted=False)
+@for_strangers("GET", "HEAD", "POST")
 def link_reply(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """Both settings side by side and a form (GET); a link of its own for the recipient's (POST).
 

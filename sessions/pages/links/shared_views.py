@@ -13,7 +13,7 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.reports import report
 from sessions.engine.sweeps.sweep import WINDOW
 from sessions.models import Session
-from sessions.pages.diff.context import DiffView, build_diff, build_run
+from sessions.pages.diff.context import DiffView, build_diff
 from sessions.pages.links import claims, redaction
 from sessions.pages.links.opened import Opened, stored
 from sessions.pages.replay.context import build_replay
@@ -129,11 +129,6 @@ def _replay_context(opened: Opened) -> dict[str, Any]:
     return {"replay": redaction.cleaned(replace(view, figure=figure), opened.choice), "state": opened.state}
 
 
-def _replay_document(opened: Opened) -> dict[str, Any]:
-    document: dict[str, Any] = replays.document(replays.run(opened.session.pk, opened.setting))
-    return document
-
-
 def _diff_context(opened: Opened) -> dict[str, Any]:
     view = build_diff(opened.session, opened.state, opened.urls)
     if opened.alone:  # what the replay says besides is of the other compactions
@@ -165,11 +160,6 @@ def verdicts(opened: Opened) -> tuple[tuple[int, str], ...]:
     return tuple((verdict.request, verdict.sentence) for verdict in view.verdicts[:MOST_VERDICTS])
 
 
-def rows_context(opened: Opened) -> dict[str, Any]:
-    """One unfolded run of the diff; no lines where none is asked for."""
-    return {"lines": redaction.cleaned(build_run(opened.session, opened.state, opened.urls), opened.choice)}
-
-
 MOST_VERDICTS = 5
 NOBODY = "Nobody can reach the rest of your library from it."
 CHART = "Anyone with the link sees this replay, every compaction of it and the messages' texts, redacted."
@@ -196,7 +186,7 @@ VIEWS = {
         claim=lambda session, state: claims.replay_claim(session, stored(state)),
         options=_options,
         context=_replay_context,
-        document=_replay_document,
+        document=lambda opened: dict(replays.document(replays.run(opened.session.pk, opened.setting))),
     ),
     "diff": SharedView(
         shows=f"{LISTS} {NOBODY}",

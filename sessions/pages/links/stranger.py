@@ -11,7 +11,6 @@ from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_http_methods, require_safe
 
 from ctxweb.version import ctxweb_version
 from sessions.engine.base.errors import UnreadableInput
@@ -22,12 +21,12 @@ from sessions.engine.transcript.speaker import speaker
 from sessions.engine.transcript.types import Kind, Message
 from sessions.models import ReplayLink
 from sessions.pages.diff.compared import compared
+from sessions.pages.diff.context import build_run
 from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.gate import for_strangers, gone
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.redaction import cleaned, without_stump
-from sessions.pages.links.sides import side_by_side
-from sessions.pages.links.steering import facts, steering
+from sessions.pages.links.steering import facts, side_by_side, steering
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.blocks import LONG
 from sessions.pages.ui.view import asks_fragment, attached, part_or_page, varied
@@ -44,8 +43,7 @@ FRAMES = {"frame-ancestors": ["*"]}
 """The chart of a link without a password may stand in other sites' pages: there is nothing in it to press."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@for_strangers(counted=True)
+@for_strangers("GET", "HEAD", "POST", counted=True)
 def link(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The page that a stranger sees: the claim and the note, then the view; a POST brings its password."""
     if request.method == "POST":
@@ -53,8 +51,7 @@ def link(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     return _page(request, Opened(found, token, request.GET), found.view)
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) -> HttpResponse:
     """The replay or the diff of a link, another compaction of it: a part for htmx, the whole page else."""
     opened = Opened(found, token, request.GET)
@@ -63,8 +60,7 @@ def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) ->
     return _page(request, opened, part)
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_compaction(request: HttpRequest, token: str, found: ReplayLink, number: int) -> HttpResponse:
     """The lists before and after one compaction of a link, counted from 1."""
     opened = Opened(found, token, request.GET.dict() | {"event": str(number - 1)})
@@ -78,8 +74,7 @@ def link_compaction(request: HttpRequest, token: str, found: ReplayLink, number:
     return _page(request, opened, "diff")
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_message(request: HttpRequest, token: str, found: ReplayLink, index: int) -> HttpResponse:
     """One message of a link: its text redacted, its images as their size."""
     opened = Opened(found, token, request.GET)
@@ -100,7 +95,8 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
     """A view of the link: a run of a diff, the view with what follows the slider, or the whole page."""
     chosen, found = shared_views.VIEWS[view], opened.link
     if view == "diff" and "rows" in request.GET and asks_fragment(request):
-        return varied(render(request, "sessions/diff/_rows.html", shared_views.rows_context(opened)))
+        lines = cleaned(build_run(opened.session, opened.state, opened.urls), opened.choice)
+        return varied(render(request, "sessions/diff/_rows.html", {"lines": lines}))
     context = chosen.context(opened) | {"link": found, "shown": view, "fragment": chosen.template}
     context["files"] = _files(opened)
     if view != "session":
@@ -132,7 +128,6 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
 
 
 def _replayed(opened: Opened, view: str) -> dict[str, Any]:
-    """What follows the slider beside the view itself."""
     return {
         "steering": steering(opened) if view == "replay" else None,
         "shared_facts": facts(opened) if not opened.alone else (),
@@ -161,8 +156,7 @@ def _remarks(opened: Opened) -> tuple[tuple[int, str, str], ...]:
     )
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The chart alone, to stand in a frame of another page unless the link has a password."""
     opened = Opened(found, token, request.GET)
@@ -177,8 +171,7 @@ def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespo
     return chart(request) if found.password else cast("HttpResponse", framed(request))
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The chart as SVG: as the sender saw it, or at the recipient's setting and by this version where that is asked."""
     opened = Opened(found, token, request.GET)
@@ -193,8 +186,7 @@ def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespons
     return response
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """How much was taken out, by sort: numbers only, a stranger is not told where."""
     opened = Opened(found, token, {})
@@ -204,8 +196,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     return part_or_page(request, "sessions/links/_removed.html", "sessions/links/removed.html", context)
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The view as one JSON document at the recipient's setting, its text cleaned."""
     opened = Opened(found, token, request.GET)
@@ -216,8 +207,7 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
     return attached(JsonResponse(document, json_dumps_params={"ensure_ascii": False}), f"{found.view}.json")
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -> HttpResponse:
     """The figures of the view as CSV or as JSON lines, at the recipient's setting."""
     opened, columns = Opened(found, token, request.GET), COLUMNS[found.view]

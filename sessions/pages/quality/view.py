@@ -50,7 +50,6 @@ def quality(request: HttpRequest, session_id: str) -> HttpResponse:
 
 
 def _content(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
-    """What is judged, or why nothing can be."""
     try:
         return {"quality": build_quality(found, state)}
     except (UnreadableInput, OSError) as error:

@@ -183,7 +183,6 @@ def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
 
 
 def _rug_words(lost: losses.Losses | None) -> str:
-    """What the ticks on the axis are."""
     if lost is None:
         return ""
     n = len({request for one in lost.events if not one.is_open for request in one.uses})

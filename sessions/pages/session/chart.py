@@ -100,7 +100,6 @@ def _told(view: Overview, measure: str, said_of: Callable[[int], str], bar: Bar)
 
 
 def _cuts(view: Overview) -> list[Cut]:
-    """The recorded compactions, each with what the context held."""
     found = [verdict for verdict in view.verdicts if verdict.what == COMPACTION]
     false = {v.number for v in found if is_false(v)}
     passed = {v.number: v.threshold for v in found if not is_false(v)}

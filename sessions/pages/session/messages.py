@@ -215,7 +215,6 @@ def _note(message: Message) -> str:
 
 
 def _nothing(message: Message) -> str:
-    """Words for a message without a preview of its own."""
     for leaf in message.leaves():
         if leaf.media:
             size = f", {leaf.media.width} × {leaf.media.height}" if leaf.media.width else ""

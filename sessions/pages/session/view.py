@@ -73,7 +73,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
 
 
 def _started_by(found: Session) -> int | None:
-    """Its parent's message that started it; None where that is not known, or its facts are damaged: its page says so."""
+    """Its parent's message that started it; None where that is not known, or is damaged: its own page says so."""
     try:
         parent = overview(found.parent_id) if found.parent_id and found.parent_call_id else None
     except UnreadablePack:
@@ -98,6 +98,8 @@ def session(request: HttpRequest, session_id: str) -> HttpResponse:
 def _page_context(request: HttpRequest, found: Session, view: Overview, state: SessionState) -> dict[str, Any]:
     base = reverse("sessions:session", args=[found.pk])
     chosen = causes.message_that_matters(view) if state.m is None else state.m
+    asks_rows = state.start is not None or state.m is not None or state.only
+    opened = state if asks_rows else replace(state, m=chosen)  # the list opens on what the inspector shows
     return {
         "session": found,
         "tab": "session",
@@ -113,7 +115,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
         "part": messages.part(view, state, base),
-        "page": messages.page(found.pk, view, _centred(state, chosen)),
+        "page": messages.page(found.pk, view, opened),
         "clear_url": base + urlstate.query(state, only="", start=None),
         **head_context(found, view),
         "inspector": _inspector_context(request, found, view, chosen, state, at_once=found.upload.n_bytes <= AT_ONCE)
@@ -122,11 +124,6 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "live": getattr(found.upload, "live", None),
         "follow": _is_followed(found, state),
     }
-
-
-def _centred(state: SessionState, chosen: int) -> SessionState:
-    """The list's state: it opens on the message that the inspector shows, unless the address asks for other rows."""
-    return state if state.start is not None or state.m is not None or state.only else replace(state, m=chosen)
 
 
 def _is_followed(found: Session, state: SessionState) -> bool:

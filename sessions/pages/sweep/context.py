@@ -111,8 +111,6 @@ def snippets(state: urlstate.SweepState, view_setting: Setting, swept: SweepResu
 
 
 class _Builder:
-    """Puts one page together."""
-
     def __init__(self, state: urlstate.SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> None:
         self.state, self.swept, self.sessions, self.path = state, swept, sessions, path
         self.whole: Sweep = together(swept.sweeps)
@@ -193,7 +191,6 @@ class _Builder:
         )
 
     def _versus(self, row: Row) -> Versus | None:
-        """The selected setting beside another, of one session."""
         if len(self.sessions) != 1:
             return None
         at = self.state.b

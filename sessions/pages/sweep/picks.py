@@ -157,7 +157,6 @@ def _setting(pick: Pick, keys: Sequence[str]) -> str:
 
 
 def _reason(pick: Pick, found: Advice) -> str:
-    """Its reason, and which other card costs the same."""
     best = found.recommended
     same = best is not None and pick is not best and overlap(pick.row, best.row)
     return f"{pick.reason} It costs the same as {best.name}." if same and best is not None else pick.reason

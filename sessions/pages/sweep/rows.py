@@ -302,7 +302,6 @@ def _came_from(sweep: Sweep, state: SweepState) -> Setting | None:
 
 
 def _heat(value: float, low: float, high: float) -> int:
-    """The step of seven, the lowest 1, the highest 7."""
     return 1 + min(HEATS - 1, int((value - low) / (high - low) * HEATS)) if high > low else 1
 
 

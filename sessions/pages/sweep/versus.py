@@ -115,7 +115,6 @@ def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other
 
 
 def _both(session: Session, a_state: replay_state.ReplayState, b_state: replay_state.ReplayState) -> str:
-    """The page of two replays."""
     second = urlencode([("b.policy", b_state.policy)])
     rest = [f"b.{pair}" for pair in replay_state.query(b_state).split("&") if pair and not pair.startswith("policy=")]
     pairs = "&".join(filter(None, (replay_state.query(a_state), second, *rest)))
@@ -176,7 +175,6 @@ def _difference(a: Sideline, b: Sideline) -> str:
 
 
 def _figure(contexts: Sequence[Sequence[int | None]], names: tuple[str, str], window: int) -> Figure:
-    """A in blue, B in ink."""
     last = max(max(len(one) for one in contexts) - 1, 1)
     top = max([value for one in contexts for value in one if value] or [1]) * 1.15
     figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN)

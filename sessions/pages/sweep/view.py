@@ -99,7 +99,6 @@ def sweeps_page(request: HttpRequest) -> HttpResponse:
 
 
 def _named(request: HttpRequest) -> list[Session]:
-    """The sessions of ``s=``."""
     return [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
 
 
@@ -114,14 +113,14 @@ def _swept(state: urlstate.SweepState, sessions: list[Session]) -> sweeps.SweepR
 
 
 def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
-    """What both pages show."""
     swept = _swept(state, sessions)
+    named = urlstate.query(replace(state, sessions=tuple(s.pk for s in sessions)))
     context: dict[str, Any] = {
         "state": state,
         "swept": swept,
         "form": sweep_form.form_of(state, selectors.load_weighed(sessions[0].pk)),
         "path": path,
-        "start_url": f"{reverse('sessions:sweep_start')}?{_with_sessions(state, sessions)}",
+        "start_url": f"{reverse('sessions:sweep_start')}?{named}{'' if state.sessions else '&one=1'}",
         "going": swept.run is not None and swept.run.state in UNFINISHED,
         "view": None,
     }
@@ -139,12 +138,6 @@ def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> Htt
     if asks_fragment(request):
         return private(varied(render(request, "sessions/sweep/_body.html", context)))
     return varied(render(request, template, context, status=400 if state.errors or swept.error else 200))
-
-
-def _with_sessions(state: urlstate.SweepState, sessions: list[Session]) -> str:
-    """The address with every session named, and whether it was the page of one."""
-    one = not state.sessions
-    return urlstate.query(replace(state, sessions=tuple(s.pk for s in sessions))) + ("&one=1" if one else "")
 
 
 @require_POST
@@ -254,7 +247,6 @@ def _documents(state: urlstate.SweepState, swept: sweeps.SweepResult) -> list[di
 
 
 def _lost_by(session_id: str, state: urlstate.SweepState) -> Callable[[Pick], Lost]:
-    """What the settings that are advised lose, by name."""
     weighed = selectors.load_weighed(session_id)
     by_name = losses_by(weighed, indexed.index_of(selectors.get_session(session_id)))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.base.moments import moment
 from sessions.engine.search.terms import Query, marker, said, without_secrets
 from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Content, Message, RecordedCompaction
+from sessions.engine.transcript.types import Content, Message
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import ShownBlock, marked, shown
 from sessions.pages.ui.causes import held
@@ -96,6 +96,8 @@ def turns(
     With ``words`` without calls, results and thinking.
     """
 
+    compactions = list(enumerate(view.weighed.transcript.compactions, 1))
+
     def turn(index: int) -> Turn:
         message, kinds = view.messages[index], view.kinds[index]
         contents = read(message)
@@ -112,19 +114,13 @@ def turns(
             factor=view.factors[index],
             parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
             blocks=tuple(block for block in blocks if not words or block.kind in ("text", "image")),
-            gone_after=_gone_after(view.weighed.transcript.compactions, index),
+            gone_after=next((n for n, c in compactions if index < c.boundary and index not in c.preserved), 0),
             is_match=index in found,
             cut=marks.get(index),
             at=moment(message.timestamp),
         )
 
     return tuple(map(turn, indices))
-
-
-def _gone_after(compactions: Sequence[RecordedCompaction], index: int) -> int:
-    """The first compaction, from 1, after which a message is not in the context; 0 for none."""
-    gone = (n for n, c in enumerate(compactions, 1) if index < c.boundary and index not in c.preserved)
-    return next(gone, 0)
 
 
 def places(view: Overview, marks: dict[int, Cut]) -> tuple[Place, ...]:

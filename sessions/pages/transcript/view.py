@@ -88,7 +88,6 @@ def _read(
 
 
 def _start(state: TranscriptState, matches: Sequence[int], total: int) -> int:
-    """The first message shown."""
     if state.start is not None:
         return min(state.start, max(total - 1, 0))
     wanted = state.m if state.m is not None else matches[0] if matches else 0

@@ -162,7 +162,6 @@ def controls(weighed: Weighed, state: urlstate.ReplayState, path: str = "", pref
 
 
 def _made(weighed: Weighed, state: urlstate.ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
-    """Every parameter's control, with the group it belongs to."""
     policy, given = state.plugin, dict(state.params)
     client, steered = initial_params.starting(weighed, policy.name), threshold_param(weighed, state)
     own = [

@@ -16,10 +16,9 @@ from sessions.engine.why.headline import Group, grouped
 from sessions.engine.why.steps import STEPS
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
-from sessions.pages.why.aftermath import AftermathTable, build_aftermath
+from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath, build_recorded
 from sessions.pages.why.fit import FitView, build_fit
 from sessions.pages.why.over_counts import OverCountView, build_over_counts
-from sessions.pages.why.recorded import RecordedView, build_recorded
 from sessions.runs.overview import Overview, overview
 from sessions.runs.replay_state import own_state
 

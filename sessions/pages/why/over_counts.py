@@ -230,7 +230,6 @@ def _weight(held: Sequence[tuple[GateResult, Culprit]]) -> tuple[int, float]:
 
 
 def _named(result: GateResult) -> str:
-    """The harness's name without what stands in brackets."""
     return result.gate.label.partition(" (")[0]
 
 
