@@ -18,8 +18,16 @@ from sessions.engine.transcript.types import Transcript
 from sessions.models import Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephone_figure
-from sessions.pages.quality.left import Left, build_left
-from sessions.pages.quality.lost import Losses, Probing, build_lost, build_probing, dollars_of, percent
+from sessions.pages.quality.lost import (
+    Left,
+    Losses,
+    Probing,
+    build_left,
+    build_lost,
+    build_probing,
+    dollars_of,
+    percent,
+)
 from sessions.pages.ui.addresses import Choice, with_query
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.figures import plural

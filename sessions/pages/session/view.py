@@ -26,8 +26,10 @@ from sessions.engine.transcript.types import Branch, Parsed, Skipped
 from sessions.models import Session
 from sessions.pages.session import causes, facts, inspector, messages
 from sessions.pages.session import state as urlstate
+from sessions.pages.session.causes import heavy
 from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.session.lanes import legend
+from sessions.pages.session.state import SessionState
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, attached, command_line, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
@@ -38,7 +40,6 @@ from sessions.services.model_access import key_facts
 
 if TYPE_CHECKING:
     from sessions.pages.session.inspector import InspectorView
-    from sessions.pages.session.state import SessionState
 
 
 AT_ONCE = 8_000_000
@@ -298,3 +299,21 @@ def _branch_choices(branches: Sequence[Branch], stored: Mapping[str, Session]) -
     if len(branches) < 2:
         return ()
     return tuple((one, stored[one.leaf].get_absolute_url() if one.leaf in stored else "") for one in branches)
+
+
+SHOWN = (
+    "kinds", "n_bytes", "factors", "contexts", "pairs", "per_token", "full_weight", "n_images", "tools", "shares",
+    "verdicts", "headline",
+)  # fmt: skip
+"""Values of the overview that the page shows."""
+
+
+def work_out(session_id: str) -> None:
+    """Work out and keep all that the page shows of a long session."""
+    view = overview(session_id)
+    for name in SHOWN:
+        getattr(view, name)
+    pressure_json(view, SessionState().measure)
+    heavy(view)
+    replays.recording(session_id)
+    view.keep()
