@@ -18,9 +18,8 @@ import click
 
 from ctxweb.commands import _options
 from ctxweb.commands._engine import FILE, choose, read, settings, wrong_usage
-from ctxweb.commands._patience import patience
 from ctxweb.cores import held_megabytes
-from ctxweb.terminal import progress, say
+from ctxweb.terminal import patience, progress, say
 from sessions.engine.policies.command_policy import command_policy
 from sessions.engine.policies.policy import EditFailed, Policy
 from sessions.engine.reading.jsonio import loads

@@ -16,11 +16,10 @@ import click
 
 from ctxweb import beside
 from ctxweb.commands._engine import choose, emit
-from ctxweb.commands._local import NOTHING
+from ctxweb.commands._files import NOTHING
 from ctxweb.commands._options import AS_JSON
-from ctxweb.commands._patience import patience
 from ctxweb.env import data_dir
-from ctxweb.terminal import Terminal, say, terminal, titled
+from ctxweb.terminal import Terminal, patience, say, terminal, titled
 from sessions.adapters.program import program
 from sessions.adapters.whole import write_whole
 from sessions.engine.base.words import counted

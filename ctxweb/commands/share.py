@@ -10,10 +10,9 @@ import click
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import name_of, settings, wrong_usage
 from ctxweb.commands._options import takes
-from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, opened, replay_options
 from ctxweb.commands._writing import TARGET, force_option, leave_alone, write_text
-from ctxweb.terminal import tell
+from ctxweb.terminal import patience, tell
 
 if TYPE_CHECKING:
     from sessions.engine.redact import Choice

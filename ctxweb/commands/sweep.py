@@ -11,9 +11,8 @@ import click
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, settings, warn, write_csv, wrong_usage
 from ctxweb.commands._options import AS_JSON, POLICY_HELP, PRICES, takes
-from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import SESSION_OPTIONS, how_replayed, opened
-from ctxweb.terminal import Head, Terminal, figure, say, show_table, terminal, titled
+from ctxweb.terminal import Head, Terminal, figure, patience, say, show_table, terminal, titled
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span, usd
 from sessions.engine.quality.baseline import as_recorded

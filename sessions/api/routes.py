@@ -16,8 +16,21 @@ from pydantic import Field
 from ctxweb.version import ctxweb_version
 from sessions import selectors, tasks
 from sessions.api import link_routes
-from sessions.api.access import DOCUMENT, FOLLOW, PROBLEMS, READ, UPLOAD, Id, Words, caller_of, session_of
-from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
+from sessions.api.access import (
+    DOCUMENT,
+    FOLLOW,
+    MEDIA_TYPE,
+    PROBLEMS,
+    READ,
+    UPLOAD,
+    Id,
+    ProblemError,
+    Words,
+    caller_of,
+    document,
+    problem,
+    session_of,
+)
 from sessions.engine.base import registry
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.suggestions import no_such

@@ -26,9 +26,9 @@ from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, search, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.archives import Read as ReadOne
-from sessions.services.families import link_families
 from sessions.services.media import MediaStore, make_thumbnails, write_media
 from sessions.services.session_rows import PackedSession, compared_anew, insert_sessions, pack_sessions, plain
+from sessions.services.sharing import link_families
 
 if TYPE_CHECKING:
     from sessions.engine.reading.measure import OnMedia

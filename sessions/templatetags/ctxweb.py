@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django import template
@@ -32,10 +32,6 @@ from sessions.pages.ui.labelled import (
     trust_html,
 )
 from sessions.runs.overview import bytes_label
-
-if TYPE_CHECKING:
-    import datetime as dt
-
 
 register = template.Library()
 

@@ -139,7 +139,7 @@ def test_replies_are_short_and_few(session: Session, monkeypatch: pytest.MonkeyP
     for wrong in ({"author": ""}, {"author": "x" * 61}, {"note": "x" * 501}, {"author": "a\0b"}):
         assert answer(path, **wrong).status_code == 422
     assert not ReplayLink.objects.filter(reply_to__isnull=False).exists()
-    monkeypatch.setattr("sessions.pages.links.replies.MOST_AN_HOUR", 2)
+    monkeypatch.setattr("sessions.pages.links.stranger.MOST_AN_HOUR", 2)
     assert [answer(path).status_code for _ in range(3)] == [302, 302, 429]
     monkeypatch.setattr(service, "MOST_REPLIES", 3)
     elsewhere = Client(REMOTE_ADDR="192.0.2.9")

@@ -52,9 +52,7 @@ class ListPair:
 
 
 def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) -> ListPair | None:
-    """What the state asks for, event 0 unless it says otherwise; None where nothing was sent, and
-    where the replay has no event to show.
-    """
+    """What the state asks for, event 0 unless it says otherwise; None where nothing was sent or no event is there."""
     ran = replays.run(session_id, state)
     if not ran.replay.weighed.steps:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from django.template.loader import render_to_string
 from ctxweb.version import ctxweb_version
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span
+from sessions.engine.quality.calls import strings_of
 from sessions.engine.redact import Choice, redact
 from sessions.engine.redact.escaping import Markdown
 from sessions.pages.links.redaction import cleaned
@@ -83,20 +84,9 @@ def _removed(document: dict[str, Any], choice: Choice) -> str:
     counts: Counter[str] = Counter()
     for key, part in document.items():
         if key not in TABLES:
-            for text in _texts(part):
+            for text in strings_of(part):
                 counts.update(redact(text, choice).counts)
     return ", ".join(f"{n:,} {name}" for name, n in counts.items()) or "no secret was found"
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
 
 
 MOST_ROWS = 20

@@ -16,7 +16,7 @@ from sessions.engine.reading import jsonio
 from sessions.engine.replays.diff import diff_lists
 from sessions.models import ReplayLink, Session
 from sessions.pages.diff.compared import compared
-from sessions.pages.links import claims, shared_views, steering
+from sessions.pages.links import shared_views, steering
 from sessions.pages.links.file import TABLES, groups
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.redaction import cleaned
@@ -154,7 +154,7 @@ def _claim(opened: Opened) -> str:
     link = opened.link
     if link.reply_to is not None:
         first = Opened(link.reply_to, "", {}).senders
-        return (claims.against(link.session, first, opened.senders) or claims.SAME)[:255]
+        return (shared_views.against(link.session, first, opened.senders) or shared_views.SAME)[:255]
     return shared_views.VIEWS[link.view].claim(link.session, link.state)[:255]
 
 

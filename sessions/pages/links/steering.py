@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
 from sessions.pages.ab.context import Difference, build_ab
 from sessions.pages.ab.state import AbState
-from sessions.pages.links import claims
+from sessions.pages.links import opened as links
+from sessions.pages.links import shared_views
 from sessions.pages.links.redaction import cleaned, cleaned_figure
 from sessions.pages.ui import figures
 from sessions.pages.ui.compact_at import CompactAt, compact_at, place_of
@@ -17,9 +17,6 @@ from sessions.pages.ui.results import Cell, cost_cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
 from sessions.runs.replay_state import ReplayState, only_replayed
-
-if TYPE_CHECKING:
-    from sessions.pages.links.opened import Opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ class Steering:
     says: str
 
 
-def steering(opened: Opened) -> Steering | None:
+def steering(opened: links.Opened) -> Steering | None:
     """The slider of a link; None where the sender keeps it still, or nothing moves the trigger."""
     if not opened.moves:
         return None
@@ -55,21 +52,21 @@ def steering(opened: Opened) -> Steering | None:
     threshold = gate.threshold if gate is not None else at.threshold
     share = figures.percent(threshold, state.window or weighed.window) if at.unit == "tokens" else ""
     is_moved = opened.compact_at is not None and threshold != at.threshold
-    says = claims.against(opened.session, state, opened.setting) if is_moved else ""
+    says = shared_views.against(opened.session, state, opened.setting) if is_moved else ""
     return Steering(at, threshold, share, place_of(at, at.threshold), is_moved, says)
 
 
-def facts(opened: Opened) -> tuple[Fact, ...]:
+def facts(opened: links.Opened) -> tuple[Fact, ...]:
     """Rules lost, what is used later and lost, and the cost of what is shown, each beside the recording's."""
     return _facts(opened, opened.setting)
 
 
-def sent(opened: Opened) -> tuple[Fact, ...]:
+def sent(opened: links.Opened) -> tuple[Fact, ...]:
     """The same of the sender's setting, wherever the slider stands."""
     return _facts(opened, opened.senders)
 
 
-def _facts(opened: Opened, state: ReplayState) -> tuple[Fact, ...]:
+def _facts(opened: links.Opened, state: ReplayState) -> tuple[Fact, ...]:
     session, ran = opened.session, replays.run(opened.session.pk, state)
     found, recorded = losses.of_replay(session, ran.replay), losses.of_recording(session)
     paid = replays.recording(session.pk).totals
@@ -106,7 +103,7 @@ class SideBySide:
     rows: tuple[Difference, ...]
 
 
-def side_by_side(opened: Opened, first: ReplayState, second: ReplayState, whose: tuple[str, str]) -> SideBySide:
+def side_by_side(opened: links.Opened, first: ReplayState, second: ReplayState, whose: tuple[str, str]) -> SideBySide:
     """Two settings of the link's session; ``whose`` they are is said over their charts."""
     session, choice = opened.session, opened.choice
     states = (only_replayed(first), only_replayed(second))
@@ -120,12 +117,12 @@ def side_by_side(opened: Opened, first: ReplayState, second: ReplayState, whose:
     return SideBySide((sides[0], sides[1]), cleaned(tuple(rows), choice))
 
 
-def _at(opened: Opened, state: ReplayState) -> str:
+def _at(opened: links.Opened, state: ReplayState) -> str:
     gate = gate_of(opened.weighed, state, {})
     return f"compacts at {gate.threshold:,} {gate.unit}" if gate is not None else "no trigger"
 
 
-def _losses(opened: Opened, states: tuple[ReplayState, ReplayState]) -> list[Difference]:
+def _losses(opened: links.Opened, states: tuple[ReplayState, ReplayState]) -> list[Difference]:
     """Rules lost, and what is used later and lost; nothing where that is not at hand."""
     a, b = (losses.of_replay(opened.session, replays.run(opened.session.pk, state).replay) for state in states)
     if a is None or b is None:

@@ -6,7 +6,7 @@ import datetime as dt
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -37,10 +37,6 @@ from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import Overview, overview
 from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
-
-if TYPE_CHECKING:
-    from sessions.pages.session.inspector import InspectorView
-
 
 AT_ONCE = 8_000_000
 """Bytes of an upload up to which the first page has the content of its message; of larger ones that comes after it."""
@@ -200,10 +196,7 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
 def _inspector_context(
     request: HttpRequest, found: Session, view: Overview, index: int, state: SessionState, *, at_once: bool = True
 ) -> dict[str, Any]:
-    """The pane's own context; text is read from the upload for the tabs that show it, and only then.
-
-    Without ``at_once`` the content is left to be asked for.
-    """
+    """The pane's own context; text is read for tabs that show it, and left to be asked for unless ``at_once``."""
     whole = request.GET.get("all") == "1"
     message = inspector.inspected(view, index)
     context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
@@ -224,7 +217,7 @@ def _inspector_context(
     return context
 
 
-def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
+def _neighbours(found: Session, message: inspector.InspectorView) -> dict[str, Any]:
     def link(index: int | None) -> str:
         return "" if index is None else reverse("sessions:inspector", args=[found.pk, index])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
@@ -19,15 +18,12 @@ from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key, pareto
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.sweep import state as urlstate
 from sessions.pages.ui import figures
-from sessions.runs import losses, replay_state, replays
-
-if TYPE_CHECKING:
-    from sessions.pages.sweep.state import SweepState
-    from sessions.runs.sweeps import SweepResult
+from sessions.runs import losses, replay_state, replays, sweeps
 
 
-def advised(swept: SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None, Validation | None]:
+def advised(swept: sweeps.SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None, Validation | None]:
     """The advice of a sweep and the setting that it recommends; of several sessions the one for all, and its trial."""
     if not swept.complete:
         return Advice(UNKNOWN, f"{swept.n_done:,} of {swept.n_total:,} replays are done."), None, None
@@ -99,7 +95,7 @@ class PickCard:
 
 
 def pick_cards(
-    found: Advice, sweep: Sweep, session: Session, state: SweepState, hrefs: Callable[[Row], tuple[str, str]]
+    found: Advice, sweep: Sweep, session: Session, state: urlstate.SweepState, hrefs: Callable[[Row], tuple[str, str]]
 ) -> tuple[PickCard, ...]:
     """The cards of one session's advice; ``hrefs`` are where a row is selected, and its replay."""
     return tuple(
@@ -111,7 +107,7 @@ def pick_cards(
     )  # fmt: skip
 
 
-def _left(pick: Pick, session: Session, state: SweepState) -> str:
+def _left(pick: Pick, session: Session, state: urlstate.SweepState) -> str:
     if pick.row.totals.compactions < FEWEST:
         return ""
     own = replay_state.query(sweep_rows.replay_of(state, pick.row.setting))
@@ -176,7 +172,7 @@ def _dollars(tokens: float, sweep: Sweep) -> str:
     return f"{usd(tokens * sweep.prices.fresh() / PER_MILLION)} once"
 
 
-def _names(pick: Pick, session: Session, state: SweepState) -> list[str]:
+def _names(pick: Pick, session: Session, state: urlstate.SweepState) -> list[str]:
     """What it loses, rules first; each thing once."""
     if pick.as_recorded:
         return _lost_names(losses.of_recording(session))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -36,10 +37,6 @@ from sessions.pages.ui.view import (
 from sessions.runs import replay_state, replays, sweeps
 from sessions.services import indexed, sweep_runs
 from sessions.services.sweeping import versions
-
-if TYPE_CHECKING:
-    import uuid
-
 
 UNFINISHED = {Sweeping.QUEUED, Sweeping.RUNNING}
 LISTED = 50

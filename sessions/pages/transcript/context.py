@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.moments import moment
 from sessions.engine.search.terms import Query, marker, said, without_secrets
@@ -16,8 +15,7 @@ from sessions.pages.ui.blocks import ShownBlock, marked, shown
 from sessions.pages.ui.causes import held
 from sessions.runs.overview import KINDS, Overview, called
 
-if TYPE_CHECKING:
-    Read = Callable[[Message], tuple[Content, ...]]
+Read = Callable[[Message], tuple[Content, ...]]
 
 PAGE, LEAD = 30, 3
 MOST_MATCHES, MOST_HEAVY = 200, 5
@@ -91,10 +89,7 @@ def turns(
     view: Overview, indices: Sequence[int], read: Read, marks: dict[int, Cut], query: Query, *, found: Collection[int],
     words: bool,
 ) -> tuple[Turn, ...]:  # fmt: skip
-    """The messages at ``indices``; what ``query`` asks for is marked in those ``found``.
-
-    With ``words`` without calls, results and thinking.
-    """
+    """The messages at ``indices``, with ``query`` marked in those ``found``; ``words``: no calls, results, thinking."""
 
     compactions = list(enumerate(view.weighed.transcript.compactions, 1))
 

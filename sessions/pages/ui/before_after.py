@@ -73,10 +73,7 @@ class BeforeAfter:
 def before_after(
     replay: Replay, number: int, loss: EventLoss | None, likely: str = "", *, whole: bool = False
 ) -> BeforeAfter:
-    """The groups of one event, all of it where ``whole``; without ``loss`` nothing is known of what is used later.
-
-    ``likely`` says what may be read again.
-    """
+    """The groups of one event, all of it where ``whole``; without ``loss`` nothing is known of what is used later."""
     rows = diff_event(replay.events[number], replay.weighed)
     dropped = [row for row in rows if row.op == "dropped"]
     stays = [row for row in rows if row.op != "dropped"]

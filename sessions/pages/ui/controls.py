@@ -125,10 +125,7 @@ class Controls:
 
 
 def controls(weighed: Weighed, state: urlstate.ReplayState, path: str = "", prefix: str = "") -> Controls:
-    """The form for a state.
-
-    ``path`` is the page that its links lead to, "" where they need a script; ``prefix`` begins the fields' names.
-    """
+    """The form; ``path``: where links lead, "" where they need a script; ``prefix`` begins the fields' names."""
     policy = state.plugin
     client = initial_params.starting(weighed, policy.name)
     made = _made(weighed, state, path, prefix)
