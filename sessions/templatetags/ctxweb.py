@@ -285,7 +285,10 @@ def spark_marks(spark: Mapping[str, object]) -> SparkMarks | None:
     ticks = sorted(round(x * SPARK_WIDTH, 1) for x in _numbers(spark.get("compactions")) if 0 <= x <= 1)
     worst = next((x for x in _numbers([spark.get("worst")]) if 0 <= x <= 1), None)
     alarm = None if worst is None else round(min(max(worst * SPARK_WIDTH, 4.0), SPARK_WIDTH - 4.0), 1)
-    return SparkMarks(_steps(points, top), window > 0, _apart(ticks), alarm, _says(max(points), window, len(ticks)))
+    peak = max(points)
+    share = f"{100 * peak / window:.0f}% of the window" if window else f"{peak:,.0f} tokens, window not known"
+    says = f"peak {share}, {counted(len(ticks), 'compaction')}"
+    return SparkMarks(_steps(points, top), window > 0, _apart(ticks), alarm, says)
 
 
 def _apart(ticks: list[float]) -> tuple[float, ...]:
@@ -305,11 +308,6 @@ def _steps(points: list[float], top: float) -> str:
     moves = [f"M0 {heights[0]}"]
     moves += [f"H{i * step:.1f}V{y}" for i, y in enumerate(heights) if i]
     return "".join(moves) + f"H{SPARK_WIDTH:g}"
-
-
-def _says(peak: float, window: float, compactions: int) -> str:
-    share = f"{100 * peak / window:.0f}% of the window" if window else f"{peak:,.0f} tokens, window not known"
-    return f"peak {share}, {counted(compactions, 'compaction')}"
 
 
 def _numbers(values: object) -> list[float]:

@@ -139,7 +139,8 @@ def build_diff(
     replay, event = two.first, two.event
     rows = diff_lists(two.before, two.after, replay.weighed)
     places = [at for at, row in enumerate(rows) if not state.only or row.op == state.only]
-    uses = uses_of(loss := _loss(session, replay, event))
+    lost = losses.of_replay(session, replay) if event is not None else None
+    uses = uses_of(loss := lost.of(event.index) if lost is not None and event is not None else None)
     lines = folding.fold(rows, state.rows, uses) if not state.only else _only(rows, places)
     known = (two.label, bytes_label(replay.weighed.transcript.format))
     number = event.index if event else None
@@ -181,12 +182,6 @@ def build_diff(
         loses=_loses(loss),
         is_lost=bool(loss and loss.broken),
     )
-
-
-def _loss(session: Session, replay: Replay, event: Event | None) -> losses.EventLoss | None:
-    """What the compaction lost; None where that is not at hand, or two other lists are compared."""
-    found = losses.of_replay(session, replay) if event is not None else None
-    return found.of(event.index) if found is not None and event is not None else None
 
 
 def _loses(loss: losses.EventLoss | None) -> str:

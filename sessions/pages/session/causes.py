@@ -286,14 +286,10 @@ def _then(one: Aftermath) -> str:
         return "" if one.last is None else f"Not full again: {figures.count(one.last)} tokens {WHEN[one.until].lower()}"
     again = "Compacted" if one.until == COMPACTED else "Full"
     later = f"{again} again {figures.plural(one.n_requests, 'request')} later"
-    sources = _shares(one.refilled)
+    total = sum(tokens for _, tokens in one.refilled)
+    named = (f"{name} ({figures.percent(tokens, total)})" for name, tokens in one.refilled[:SOURCES])
+    sources = " and ".join(named)
     return f"{later}, with {sources}" if sources else later
-
-
-def _shares(refilled: Sequence[tuple[str, int]]) -> str:
-    """The largest sources with their shares: ``read_file results (41%) and user (33%)``."""
-    total = sum(tokens for _, tokens in refilled)
-    return " and ".join(f"{name} ({figures.percent(tokens, total)})" for name, tokens in refilled[:SOURCES])
 
 
 def agents_there(session_id: str, view: Overview) -> AgentsThere | None:

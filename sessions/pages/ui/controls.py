@@ -134,12 +134,14 @@ def controls(weighed: Weighed, state: urlstate.ReplayState, path: str = "", pref
     high = max(1_000_000, own, window)
     first, changed, more = _arranged(made)
     policies = policy_groups(policy.name, weighed)
+    own_specs = (spec for spec in parameters.specs(policy.params) if spec.name in client.params)
+    plain = tuple((spec.name, urlstate.written(spec.default)) for spec in own_specs)
     return Controls(
         prefix=prefix,
         side=prefix.replace(".", "-"),
         policy=policy,
         as_recorded=initial_params.as_recorded(weighed, policy, state.window or weighed.window),
-        plain_href=reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
+        plain_href=reset(state, path, params=plain) if client.params else "",
         policies=policies,
         n_policies=sum(len(group.policies) for group in policies),
         threshold=first[0],
@@ -223,12 +225,6 @@ def _of_replay(policy: Policy, state: urlstate.ReplayState, path: str, prefix: s
               (("", "never"), ("always", "always"), ("every", "every N"), ("first", "first N")),
               number("fail_n", "N", "calls", (2, 20, 1), state.fail)),
     )  # fmt: skip
-
-
-def _defaults(policy: Policy, settings: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """The policy's own defaults of the parameters that a client had otherwise, as written."""
-    specs = parameters.specs(policy.params)
-    return tuple((spec.name, urlstate.written(spec.default)) for spec in specs if spec.name in settings)
 
 
 def _windows(own: int, state: urlstate.ReplayState, path: str) -> tuple[Option, ...]:

@@ -172,6 +172,7 @@ def build_cards(transcript: Transcript, verdicts: Sequence[Verdict]) -> tuple[Ca
 
 def _card(verdict: Verdict, transcript: Transcript) -> Card:
     bars, limit, track = _bars(verdict)
+    rows = [(row.step, _proof(row, transcript, verdict.request)) for row in verdict.account]
     return Card(
         verdict,
         words=WORDS[verdict.what],
@@ -183,13 +184,8 @@ def _card(verdict: Verdict, transcript: Transcript) -> Card:
         limit=limit,
         track=track,
         proofs=tuple(_proof(row, transcript, verdict.request) for row in verdict.evidence),
-        steps=_steps(verdict, transcript),
+        steps=tuple((name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items()),
     )
-
-
-def _steps(verdict: Verdict, transcript: Transcript) -> tuple[tuple[str, tuple[Proof, ...]], ...]:
-    rows = [(row.step, _proof(row, transcript, verdict.request)) for row in verdict.account]
-    return tuple((name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items())
 
 
 def _message(transcript: Transcript, request: int | None) -> int | None:

@@ -109,9 +109,11 @@ def build_over_counts(session_id: str, view: Overview) -> OverCountView:
     figure = view.kept("triggers figure", lambda: figure_text(gates_figure(_gates(view, rows))), on="why")
     n_false = sum(result.count(FALSE) > 0 for result in found.results)
     n_fires = sum(bool(result.firings) for result in found.results)
+    alarms = f"{n_false} false {'alarm' if n_false == 1 else 'alarms'}" if n_false else "no false alarm"
+    says = f"{n_fires} of {len(rows)} triggers fire, {alarms}" if n_fires else f"None of {len(rows)} triggers fires"
     return OverCountView(
         SafeString(figure), rows, sum(row.first is None for row in rows), _blamed(view, found.results),
-        found.stub_tokens, _says(len(rows), n_fires, n_false), _tempted(found.results),
+        found.stub_tokens, says, _tempted(found.results),
     )  # fmt: skip
 
 
@@ -155,11 +157,6 @@ def _tempted(results: Iterable[GateResult]) -> WorstMessage | None:
         return None
     message, request = max(held, key=lambda place: (len(held[place]), *(-at for at in place)))
     return WorstMessage(message, request, len(held[message, request]))
-
-
-def _says(n: int, n_fires: int, n_false: int) -> str:
-    alarms = f"{n_false} false {'alarm' if n_false == 1 else 'alarms'}" if n_false else "no false alarm"
-    return f"{n_fires} of {n} triggers fire, {alarms}" if n_fires else f"None of {n} triggers fires"
 
 
 def _verdict(result: GateResult) -> str:
