@@ -174,7 +174,7 @@ def _figures(opened: Opened) -> dict[str, Any]:
         if not opened.alone:
             rows = [
                 {"name": fact.name, "note": fact.note, **dataclasses.asdict(fact.cell)}
-                for fact in steering.sent(opened)
+                for fact in steering.facts(opened, opened.senders)
             ]
         shown = opened.compactions_of(found)
         events = [(one.request, one.before_tokens, one.after_tokens, one.n_before, one.n_after) for one in shown]

@@ -56,17 +56,8 @@ def steering(opened: links.Opened) -> Steering | None:
     return Steering(at, threshold, share, place_of(at, at.threshold), is_moved, says)
 
 
-def facts(opened: links.Opened) -> tuple[Fact, ...]:
-    """Rules lost, what is used later and lost, and the cost of what is shown, each beside the recording's."""
-    return _facts(opened, opened.setting)
-
-
-def sent(opened: links.Opened) -> tuple[Fact, ...]:
-    """The same of the sender's setting, wherever the slider stands."""
-    return _facts(opened, opened.senders)
-
-
-def _facts(opened: links.Opened, state: ReplayState) -> tuple[Fact, ...]:
+def facts(opened: links.Opened, state: ReplayState) -> tuple[Fact, ...]:
+    """Rules lost, what is used later and lost, and the cost of a setting, each beside the recording's."""
     session, ran = opened.session, replays.run(opened.session.pk, state)
     found, recorded = losses.of_replay(session, ran.replay), losses.of_recording(session)
     paid = replays.recording(session.pk).totals

@@ -134,7 +134,7 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
 def _replayed(opened: Opened, view: str) -> dict[str, Any]:
     return {
         "steering": steering(opened) if view == "replay" else None,
-        "shared_facts": facts(opened) if not opened.alone else (),
+        "shared_facts": facts(opened, opened.setting) if not opened.alone else (),
         "here": opened.urls.to_replay(opened.state) or opened.urls.to_diff(opened.state),
         "senders": opened.to("link_replay"),
         "takes_replies": opened.takes_replies,

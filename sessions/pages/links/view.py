@@ -107,14 +107,10 @@ def _report(made: Handed) -> str:
     )  # fmt: skip
 
 
-def _chart(made: Handed) -> str:
-    return svg(made.document, title=made.title, choice=made.choice)
-
-
 FILES: dict[str, tuple[Callable[[Handed], str], str, str]] = {
     "file": (_page, "-replay.html", "text/html"),
     "report": (_report, "-report.md", "text/markdown; charset=utf-8"),
-    "chart": (_chart, ".svg", "image/svg+xml"),
+    "chart": (lambda made: svg(made.document, title=made.title, choice=made.choice), ".svg", "image/svg+xml"),
 }
 """What the dialog sends instead of a link, by the button: what makes it, how its name ends, its type.
 

@@ -18,7 +18,7 @@ from sessions.adapters.anthropic_client import Client
 from sessions.adapters.calls import CallFailed
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.prices import KEYS, Prices, prices_of
-from sessions.engine.models.model_info import ModelInfo, OwnModel, model_info
+from sessions.engine.models.model_info import model_info
 from sessions.engine.models.models_table import DATE
 from sessions.pages.ui.view import admin_or_403, private
 from sessions.services import model_access
@@ -106,7 +106,8 @@ def _models() -> dict[str, Any]:
     except BadParameter as error:
         own, problem = {}, str(error)
     place, named = str(settings.MODELS_FILE), settings.MODELS_FILE_IS_NAMED
-    return {"rows": model_rows(models_in_use(), own), "place": place, "is_named": named, "problem": problem}
+    rows = [(name, model_info(name), own.get(name)) for name in sorted({*models_in_use(), *own})]
+    return {"rows": rows, "place": place, "is_named": named, "problem": problem}
 
 
 def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
@@ -176,8 +177,3 @@ def _large(listed: Prices | None) -> str:
         return ""
     above, prices = listed.large
     return f"above {above:,} tokens of input: ${prices.input:g} input, ${prices.output:g} output"
-
-
-def model_rows(names: Iterable[str], own: Mapping[str, OwnModel]) -> list[tuple[str, ModelInfo, OwnModel | None]]:
-    """Every model of ``names`` and of the user's ``own`` table, with what is known of it and what that table says."""
-    return [(name, model_info(name), own.get(name)) for name in sorted({*names, *own})]

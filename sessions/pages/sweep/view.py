@@ -125,7 +125,7 @@ def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> 
         view = page.build(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
         context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
-        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.apply_arguments(lab)])
+        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.arguments(lab, ("window",))])
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
 

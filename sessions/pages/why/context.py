@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +53,8 @@ def work_out(session_id: str) -> None:
 
 
 def _built(session_id: str, view: Overview) -> WhyView:
-    cards = build_cards(view.weighed.transcript, view.verdicts)
+    # In the order they came; the JSON has all.
+    cards = tuple(_card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS])
     return WhyView(
         events=build_events(session_id, view, len(cards)),
         aftermath=build_aftermath(session_id, view),
@@ -163,11 +163,6 @@ class Card:
     track: float
     proofs: tuple[Proof, ...]
     steps: tuple[tuple[str, tuple[Proof, ...]], ...]
-
-
-def build_cards(transcript: Transcript, verdicts: Sequence[Verdict]) -> tuple[Card, ...]:
-    """The first forty verdicts in the order they came; the JSON has all."""
-    return tuple(_card(verdict, transcript) for verdict in verdicts[:MOST_CARDS])
 
 
 def _card(verdict: Verdict, transcript: Transcript) -> Card:
