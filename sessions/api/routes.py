@@ -56,9 +56,6 @@ MOST_ROWS, MOST_FILES = 500, 100
 router = Router(auth=READ)
 
 
-# ---- sessions
-
-
 @router.get("/sessions", response=DOCUMENT, summary="List sessions")
 def list_sessions(  # noqa: PLR0917 - ninja reads the parameters
     request: HttpRequest,
@@ -235,9 +232,6 @@ def export(request: HttpRequest, session_id: Id, target: Words) -> HttpResponseB
     session_of(session_id)
     request.GET = QueryDict()
     return export_list(request, session_id, found.suffix.removeprefix("."))
-
-
-# ---- uploads
 
 
 class UploadEntry(Schema):

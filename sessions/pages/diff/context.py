@@ -125,10 +125,7 @@ class NoEvents:
 def build_diff(
     session: Session, state: ReplayState, urls: Urls | None = None, b: ReplayState | None = None
 ) -> DiffView | NoEvents:
-    """The diff that the state asks for; ``b`` is a second replay, whose list at the state's request is the after list.
-
-    ``urls`` leads elsewhere than the session's own pages where a link is shown.
-    """
+    """The state's diff; ``b``: a second replay, whose list comes after; ``urls``: a link's own, not the session's."""
     urls = urls or session_urls(session.pk)
     two = compared(session.pk, state, b)
     if two is None:

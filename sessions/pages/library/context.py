@@ -135,10 +135,7 @@ def choices(state: urlstate.LibraryState, counts: Mapping[str, int]) -> tuple[Fi
 
 
 def columns(state: urlstate.LibraryState) -> tuple[tuple[str, ...], ...]:
-    """The heads: name, words, CSS classes, title, where its order or the other direction is, ``aria-sort``.
-
-    Without a name it sorts nothing.
-    """
+    """The heads: name ("" sorts nothing), words, CSS classes, title, where its order is or the other, ``aria-sort``."""
     direction = "ascending" if state.ascending else "descending"
     return tuple(
         (*column, urlstate.toggled(state, name), direction if name == state.column else "")

@@ -43,10 +43,7 @@ class Changed:
 
 
 def keep(link: ReplayLink) -> None:
-    """Keep what the link shows now of the sender's setting; computed anew where it kept something before.
-
-    A claim that was written here, and not by the sender, follows.
-    """
+    """Keep what the link shows now of the sender's setting; a claim written here, not by the sender, follows."""
     before, shown = kept(link), _shown(link)
     title = shown["claim"] if before and before["claim"] == link.title else link.title
     data = gzip.compress(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"), mtime=0)
@@ -69,10 +66,7 @@ def kept(link: ReplayLink) -> dict[str, Any]:
 
 
 def changed(opened: Opened, then: dict[str, Any]) -> tuple[Changed, ...]:
-    """Which figures this server computes otherwise now: another version, or other prices.
-
-    Of one compaction alone only whether its own lists or losses do.
-    """
+    """Figures that another version or other prices change; of one compaction alone only its own lists or losses."""
     now = _figures(opened)
     others = {fact["name"]: fact for fact in now["facts"]}
     rows = [

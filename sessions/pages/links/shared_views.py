@@ -77,9 +77,6 @@ def gaps(opened: Opened) -> tuple[str, ...]:
     return tuple(redaction.cleaned(gap.text, opened.choice) for gap in found)
 
 
-# ---- session
-
-
 def _session_frozen(query: Mapping[str, str]) -> str:
     return session_state.query(session_state.SessionState(measure=session_state.parse(query).measure)).removeprefix("?")
 
@@ -102,9 +99,6 @@ def _session_document(opened: Opened) -> dict[str, Any]:
     session = opened.session
     found = report.session_document(overview(session.pk).weighed)
     return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
-
-
-# ---- replay and diff
 
 
 def wrong(view: str, session: Session, query: Mapping[str, str]) -> dict[str, str]:

@@ -124,10 +124,7 @@ class Recommended:
 
 
 def recommended_mark(session: Session, weighed: Weighed, state: replay_state.ReplayState) -> Recommended | None:
-    """What Compare recommends for the policy and the other settings of ``state``.
-
-    None where no parameter moves the trigger, and where the sweep takes longer than a page may wait.
-    """
+    """What Compare recommends; None where nothing moves the trigger, or the sweep takes longer than a page waits."""
     at = compact_at(weighed, state)
     name = at.param
     if not name:

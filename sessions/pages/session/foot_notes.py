@@ -23,10 +23,7 @@ def rise(cut: Cut, room: float) -> float:
 
 
 def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
-    """What each compaction did beside its number, false alarms first; where two stand close, the later keeps quiet.
-
-    ``room`` is the end of the context's axis.
-    """
+    """What each did beside its number, false alarms first, none too close; ``room``: the end of the context's axis."""
     if len(data.compactions) > RAIL_FROM:
         return _rail_note(data)
     if len(data.compactions) > WORDS_TO:

@@ -126,10 +126,7 @@ def filters(view: Overview, state: urlstate.SessionState, base: str) -> tuple[Fi
 
 
 def page(session_id: str, view: Overview, state: urlstate.SessionState, until: int | None = None) -> ListPage:
-    """The page that the state asks for: from ``start``, else the one that holds message ``m``, else the first.
-
-    ``until`` ends it early, where the rows from there on are shown already.
-    """
+    """The page from ``start``, else with message ``m``, else the first; ``until`` ends it where rows are shown."""
     indices = listed(view, state)
     start = min(_start(indices, state), max(len(indices) - 1, 0))
     if state.start is None and state.m is not None:  # a page that opens near the end is a whole one

@@ -114,10 +114,7 @@ def demo(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def uploads_status(request: HttpRequest) -> HttpResponse:
-    """The table for ``ids`` and for ``same`` (id:filename) files: a fragment for htmx, else a page.
-
-    When all rows are final the fragment triggers ``uploads-done``.
-    """
+    """The table for ``ids`` and ``same`` (id:filename): for htmx a part, final with ``uploads-done``, else a page."""
     ids = _ids(request.GET.getlist("ids"))
     named = [value.partition(":") for value in request.GET.getlist("same")]
     same = [(found, name) for pk, _, name in named for found in _ids([pk])]
