@@ -13,7 +13,7 @@ import io
 import ipaddress
 import re
 import tempfile
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -25,8 +25,6 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from ctxweb import gateway, refusals
 from ctxweb.middleware import GATE, REFUSAL, Gate
-
-Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 MEMORY_BYTES = 64 * 1024
 """Up to here a body lies in memory: no form that a page sends is larger."""
@@ -69,7 +67,7 @@ class Body:
     n_bytes: int
 
 
-async def receive_body(receive: Receive, allowance: Allowance) -> Body:
+async def receive_body(receive: gateway.Receive, allowance: Allowance) -> Body:
     """The body that the ASGI channel ``receive`` delivers; raises one of the errors above and leaves nothing behind."""
     file: IO[bytes] = tempfile.SpooledTemporaryFile(MEMORY_BYTES, dir=str(allowance.folder))  # noqa: SIM115
     try:
@@ -81,7 +79,7 @@ async def receive_body(receive: Receive, allowance: Allowance) -> Body:
     return Body(file, n_bytes)
 
 
-async def discard(receive: Receive, max_bytes: int, seconds: float) -> None:
+async def discard(receive: gateway.Receive, max_bytes: int, seconds: float) -> None:
     """Read on for a moment after an early answer: a connection closed at once takes the answer with it."""
     n_bytes = 0
     try:
@@ -95,7 +93,7 @@ async def discard(receive: Receive, max_bytes: int, seconds: float) -> None:
         return
 
 
-async def _fill(file: IO[bytes], receive: Receive, allowance: Allowance) -> int:
+async def _fill(file: IO[bytes], receive: gateway.Receive, allowance: Allowance) -> int:
     clock = asyncio.get_running_loop().time
     started, n_bytes, pieces, held = clock(), 0, [], 0
     more = True
@@ -115,7 +113,7 @@ async def _fill(file: IO[bytes], receive: Receive, allowance: Allowance) -> int:
     return n_bytes
 
 
-async def _next(receive: Receive, started: float, n_bytes: int, allowance: Allowance) -> dict[str, Any]:
+async def _next(receive: gateway.Receive, started: float, n_bytes: int, allowance: Allowance) -> dict[str, Any]:
     """The next message; it has to come before the idle time and the time that the bytes so far have bought are over."""
     now = asyncio.get_running_loop().time()
     left = started + allowance.seconds + n_bytes / allowance.bytes_per_second - now
