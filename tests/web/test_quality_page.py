@@ -19,8 +19,9 @@ from sessions.pages.quality import state as urlstate
 from sessions.pages.quality import view as views
 from sessions.pages.ui.figures import percent
 from sessions.runs import quality as judging
-from sessions.runs import quality as warned
-from sessions.runs.quality import judge, warned_here
+from sessions.runs import warned
+from sessions.runs.quality import judge
+from sessions.runs.warned import warned_here
 from sessions.services import indexed
 from sessions.services.judging import chosen_probes
 from sessions.services.model_summaries import kept_answer

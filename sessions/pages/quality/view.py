@@ -21,7 +21,8 @@ from sessions.pages.ui.view import ask_a_model, asks_fragment, command_line, par
 from sessions.runs import quality as judging
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
-from sessions.runs.quality import judging_options, warned_here
+from sessions.runs.quality import judging_options
+from sessions.runs.warned import warned_here
 from sessions.services import indexed, model_access
 from sessions.services.judging import chosen_probes
 from sessions.services.model_access import key_facts
