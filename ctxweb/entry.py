@@ -30,7 +30,6 @@ def main() -> None:
 
 
 def _others() -> bool:
-    """Whether threads run for which a process waits."""
     return any(not one.daemon for one in threading.enumerate() if one is not threading.main_thread())
 
 

@@ -13,7 +13,7 @@ from django.views.defaults import server_error
 
 from ctxweb.middleware import OPEN_PREFIXES
 from sessions.api import access
-from sessions.api.problems import ProblemError, problem
+from sessions.api.access import ProblemError, problem
 from sessions.faults import GONE, NO_ROOM, UNAVAILABLE, WRONG, Fault, fault_of
 from sessions.models import Session
 from sessions.pages.ui.view import NO_SESSION

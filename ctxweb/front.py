@@ -7,21 +7,130 @@ What a proxy in front changes is undone first: the path of the site, and where v
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import io
 import ipaddress
 import re
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from ctxweb import bodies, gateway, refusals
+from ctxweb import gateway, refusals
 from ctxweb.middleware import GATE, REFUSAL, Gate
+
+MEMORY_BYTES = 64 * 1024
+"""Up to here a body lies in memory: no form that a page sends is larger."""
+
+WRITE_BYTES = 1024 * 1024
+"""Beyond it goes to disk in pieces of this size, each written by a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What a body may be: bytes in all, seconds that it may take anyway, bytes that buy another second."""
+
+    max_bytes: int
+    seconds: float
+    bytes_per_second: int
+    folder: Path
+
+
+class BodyTooLargeError(Exception):
+    """More bytes came than are allowed; the rest is unread."""
+
+
+class BodyTooSlowError(Exception):
+    """The body did not come at the rate that is asked for; ``n_bytes`` came in ``seconds``."""
+
+    def __init__(self, n_bytes: int, seconds: float) -> None:
+        super().__init__(n_bytes, seconds)
+        self.n_bytes, self.seconds = n_bytes, seconds
+
+
+class SenderGoneError(Exception):
+    """The connection broke before the body was complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A complete body: a file at its beginning, without a name in any folder, and its length."""
+
+    file: IO[bytes]
+    n_bytes: int
+
+
+async def receive_body(receive: gateway.Receive, allowance: Allowance) -> Body:
+    """The body that the ASGI channel ``receive`` delivers; raises one of the errors above and leaves nothing behind."""
+    file: IO[bytes] = tempfile.SpooledTemporaryFile(MEMORY_BYTES, dir=str(allowance.folder))  # noqa: SIM115
+    try:
+        n_bytes = await _fill(file, receive, allowance)
+        await _in_thread(file.seek, 0)
+    except BaseException:
+        file.close()
+        raise
+    return Body(file, n_bytes)
+
+
+async def discard(receive: gateway.Receive, max_bytes: int, seconds: float) -> None:
+    """Read on for a moment after an early answer: a connection closed at once takes the answer with it."""
+    n_bytes = 0
+    try:
+        async with asyncio.timeout(seconds):
+            while n_bytes < max_bytes:
+                message = await receive()
+                n_bytes += len(message.get("body", b""))
+                if not message.get("more_body"):
+                    return
+    except TimeoutError:
+        return
+
+
+async def _fill(file: IO[bytes], receive: gateway.Receive, allowance: Allowance) -> int:
+    clock = asyncio.get_running_loop().time
+    started, n_bytes, pieces, held = clock(), 0, [], 0
+    more = True
+    while more:
+        message = await _next(receive, started, n_bytes, allowance)
+        if message["type"] != "http.request":
+            raise SenderGoneError
+        piece, more = message.get("body", b""), message.get("more_body", False)
+        n_bytes += len(piece)
+        if n_bytes > allowance.max_bytes:
+            raise BodyTooLargeError
+        pieces.append(piece)
+        held += len(piece)
+        if held >= WRITE_BYTES or not more:
+            await (_in_thread if n_bytes > MEMORY_BYTES else _here)(file.write, b"".join(pieces))
+            pieces, held = [], 0
+    return n_bytes
+
+
+async def _next(receive: gateway.Receive, started: float, n_bytes: int, allowance: Allowance) -> dict[str, Any]:
+    """The next message; it has to come before the idle time and the time that the bytes so far have bought are over."""
+    now = asyncio.get_running_loop().time()
+    left = started + allowance.seconds + n_bytes / allowance.bytes_per_second - now
+    try:
+        async with asyncio.timeout(min(left, allowance.seconds)):
+            return await receive()
+    except TimeoutError:
+        raise BodyTooSlowError(n_bytes, asyncio.get_running_loop().time() - started) from None
+
+
+async def _in_thread(call: Callable[..., object], *arguments: object) -> None:
+    await asyncio.get_running_loop().run_in_executor(None, call, *arguments)
+
+
+async def _here(call: Callable[..., object], *arguments: object) -> None:
+    call(*arguments)
+
 
 DISCARD_BYTES, DISCARD_SECONDS = 16 * 1024 * 1024, 2.0
 """How far a sender who was refused is read on, so that the answer is not lost with the connection."""
@@ -68,14 +177,14 @@ class Front:
             if refusal is None and is_large and not await self._lets_in(environ, send, receive):
                 return
             body = refusal or await _received(receive, path)
-            if isinstance(body, bodies.Body):
+            if isinstance(body, Body):
                 with contextlib.closing(body.file):
                     await self._answer(
                         {**environ, "wsgi.input": body.file, "CONTENT_LENGTH": str(body.n_bytes)}, send, receive
                     )
             elif body is not None:
                 await self._answer({**environ, **_without_body(), REFUSAL: body}, _closing(send))
-                await bodies.discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+                await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
 
     async def _lets_in(self, environ: dict[str, Any], send: gateway.Send, receive: gateway.Receive) -> bool:
         """Ask the middleware about a sender whose body is not read yet; where it says no, its answer is sent."""
@@ -84,7 +193,7 @@ class Front:
         answer = await self._threads.call(lambda: gateway.whole(self._app, asked))
         if not gate.is_open:
             await gateway.send_whole(answer, _closing(send))
-            await bodies.discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
+            await discard(receive, DISCARD_BYTES, DISCARD_SECONDS)
         return gate.is_open
 
     async def _answer(
@@ -93,19 +202,19 @@ class Front:
         await gateway.respond(self._app, self._threads, environ, send, receive)
 
 
-async def _received(receive: gateway.Receive, path: str) -> bodies.Body | refusals.Refusal | None:
+async def _received(receive: gateway.Receive, path: str) -> Body | refusals.Refusal | None:
     """The body, or why it is not taken; None if its sender has gone."""
     folder = Path(settings.FILE_UPLOAD_TEMP_DIR)
     most = refusals.most_bytes(path)
     try:
-        return await bodies.receive_body(
-            receive, bodies.Allowance(most, settings.BODY_SECONDS, settings.BODY_BYTES_PER_SECOND, folder)
+        return await receive_body(
+            receive, Allowance(most, settings.BODY_SECONDS, settings.BODY_BYTES_PER_SECOND, folder)
         )
-    except bodies.BodyTooLargeError:
+    except BodyTooLargeError:
         return refusals.too_large(path)
-    except bodies.BodyTooSlowError as error:
+    except BodyTooSlowError as error:
         return refusals.too_slow(error.n_bytes, error.seconds)
-    except bodies.SenderGoneError:
+    except SenderGoneError:
         return None
     except OSError as error:
         return refusals.no_room(error)

@@ -26,7 +26,6 @@ DATA = data_dir()
 
 
 def _folder(*parts: str) -> Path:
-    """A folder in the data directory, made if missing."""
     path = DATA.joinpath(*parts)
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
@@ -238,7 +237,7 @@ STORAGES = {
 # Uploads: always spooled to disk, beside the place where they will stay, so that no upload is held in memory.
 MEDIA_ROOT = _folder("blobs")
 FILE_UPLOAD_TEMP_DIR = _folder("tmp")
-FILE_UPLOAD_HANDLERS = ["ctxweb.uploadfiles.NamelessFileHandler"]
+FILE_UPLOAD_HANDLERS = ["ctxweb.storage.NamelessFileHandler"]
 FILE_UPLOAD_PERMISSIONS = 0o600
 MAX_UPLOAD_BYTES = env_int("CTXWEB_MAX_UPLOAD_MB", 2048, minimum=1) * 1024 * 1024
 UPLOAD_ROUTES = {"sessions:upload", "api:upload"}  # every other route takes forms only

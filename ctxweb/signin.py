@@ -54,9 +54,6 @@ class Closed(NamedTuple):
     words: str
 
 
-# ---- browsers that are known
-
-
 @middleware
 def known_browsers(request: HttpRequest, get_response: GetResponse) -> HttpResponseBase:
     """Whoever has just signed in takes a cookie along by which this browser is known for the account."""
@@ -95,9 +92,6 @@ def place_of(request: HttpRequest, name: str) -> Place:
     if user is None or not constant_time_compare(proof, _proof(user)):
         return Place(network(request.META.get("REMOTE_ADDR", "")))
     return Place(NO_ADDRESS, f"known:{device}")
-
-
-# ---- doors
 
 
 class Doors(AxesDatabaseHandler):  # type: ignore[misc]  # axes has no types

@@ -154,7 +154,6 @@ def parsed(written: bytes) -> Any:
 
 
 def _memory(transcript: Path, folder: Path) -> Path:
-    """Where the state of this transcript is kept."""
     return folder / FOLDER / f"{UNFIT.sub('-', str(transcript))[-150:]}.json"
 
 

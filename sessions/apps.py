@@ -35,7 +35,7 @@ class SessionsConfig(AppConfig):
 
 def kept_by_pages() -> Mapping[str, Callable[[str], None]]:
     """What works out all that a page keeps of a session, in the order in which pages are visited."""
-    from sessions.pages.session.columns import work_out as session
+    from sessions.pages.session.view import work_out as session
     from sessions.pages.why.context import work_out as why
     from sessions.runs.replays import work_out as replay
 

@@ -14,7 +14,7 @@ from sessions.pages.export import view as export
 from sessions.pages.fleet import view as fleet
 from sessions.pages.join import view as join
 from sessions.pages.library import view as library
-from sessions.pages.links import replies, stranger
+from sessions.pages.links import stranger
 from sessions.pages.links import view as links
 from sessions.pages.manual import view as manual
 from sessions.pages.people import view as people
@@ -71,7 +71,7 @@ urlpatterns = [
     path("l/<str:token>/m/<int:index>/", stranger.link_message, name="link_message"),
     path("l/<str:token>/chart/", stranger.link_chart, name="link_chart"),
     path("l/<str:token>/chart.svg", stranger.link_svg, name="link_svg"),
-    path("l/<str:token>/reply/", replies.link_reply, name="link_reply"),
+    path("l/<str:token>/reply/", stranger.link_reply, name="link_reply"),
     path("l/<str:token>/removed/", stranger.link_removed, name="link_removed"),
     path("l/<str:token>/view.json", stranger.link_json, name="link_json"),
     path("l/<str:token>/view.csv", stranger.link_table, {"kind": "csv"}, name="link_csv"),

@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from ctxweb.commands._engine import NAMES, SEVERAL, emit, write_csv
-from ctxweb.commands._files import Given, first_inputs
-from ctxweb.commands._local import latest_files, named_locally
+from ctxweb.commands._files import Given, first_inputs, latest_files, named_locally
 from ctxweb.terminal import say, terminal, titled
 from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.reading import NotATranscript

@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from ctxweb.commands._patience import patience
-from ctxweb.terminal import Head, say, show_table, tell, terminal, words
+from ctxweb.terminal import Head, patience, say, show_table, tell, terminal, words
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.suggestions import unknown
 from sessions.engine.costs.prices import Prices, prices_of

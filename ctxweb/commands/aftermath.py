@@ -10,10 +10,9 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, read
-from ctxweb.commands._local import latest_file
+from ctxweb.commands._files import latest_file
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, files_argument, takes
-from ctxweb.commands._patience import patience
-from ctxweb.terminal import Head, Terminal, table_of, terminal, titled
+from ctxweb.terminal import Head, Terminal, patience, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.aftermath import WHEN, aftermath_document

@@ -15,10 +15,9 @@ import click
 from ctxweb.commands._engine import emit, given_prices, read, wrong_usage
 from ctxweb.commands._files import inputs
 from ctxweb.commands._options import AS_JSON, CORPUS, FORMAT, PRICES, Amount, Option, takes
-from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import POLICY_OR_PROGRAM, chosen_policy, how_replayed, replayed
 from ctxweb.commands._writing import TARGET, leave_alone
-from ctxweb.terminal import Head, figure, say, show_table, tell, terminal
+from ctxweb.terminal import Head, figure, patience, say, show_table, tell, terminal
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import counted
 from sessions.engine.reading.texts import Texts

@@ -65,7 +65,6 @@ def command(sessions: tuple[str, ...], uploads: tuple[str, ...], days: int | Non
 
 
 def _named(sessions: Iterable[str], uploads: Iterable[str]) -> tuple[list[str], list[uuid.UUID]]:
-    """The ids behind the prefixes given."""
     from sessions.models import Session, Upload
 
     keys = list(Session.objects.values_list("pk", flat=True)) if sessions else []
@@ -84,7 +83,6 @@ def _one(prefix: str, keys: Iterable[str], what: str) -> str:
 
 
 def _show(plan: Plan) -> None:
-    """What goes, on standard error."""
     from sessions.pages.delete.context import what_goes, what_to_know
 
     rows = [f"  session {one.pk}  {one}" for one in plan.sessions]

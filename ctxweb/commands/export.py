@@ -14,10 +14,9 @@ import click
 from ctxweb.commands._engine import choose, read, settings, warn, wrong_usage
 from ctxweb.commands._files import first_inputs
 from ctxweb.commands._options import ESTIMATOR, SETTINGS, WINDOW, takes
-from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option
 from ctxweb.commands._writing import TARGET, force_option, leave_alone, new_file
-from ctxweb.terminal import say
+from ctxweb.terminal import patience, say
 from sessions.engine.base import registry
 from sessions.engine.reading.texts import Texts
 from sessions.engine.redact.escaping import json_printable
@@ -141,7 +140,6 @@ def _listing(weighed: Weighed, made: Replay | None, options: dict[str, Any]) -> 
 
 @contextmanager
 def _output(out: Path | None, source: Path | None, *, force: bool) -> Iterator[IO[str]]:
-    """The file, or standard output."""
     if out is None:
         yield sys.stdout
         return

@@ -13,8 +13,7 @@ from click.core import ParameterSource
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, read, write_csv
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, Amount, files_argument, takes
-from ctxweb.commands._patience import patience
-from ctxweb.terminal import Head, Terminal, figure, show_table, terminal, titled, words
+from ctxweb.terminal import Head, Terminal, figure, patience, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import cost_sentences
 from sessions.engine.reading.byte_breakdown import sentence
@@ -94,7 +93,6 @@ def _history(session: dict[str, Any]) -> str:
 
 
 def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: int | None) -> None:
-    """Facts of one session, then the messages asked for."""
     total = session["totals"]
     facts = (
         f"  {session['model'] or 'model not recorded'}\n"

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from ctxweb import datalock
-from ctxweb.commands._files import STDIN, inputs
-from ctxweb.commands._local import LATEST, named_locally
+from ctxweb.commands._files import LATEST, STDIN, inputs, named_locally
 from ctxweb.commands.ingest import ingest_given
 from ctxweb.env import data_dir
 from ctxweb.startup import start_django

@@ -10,9 +10,8 @@ import click
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, warn
 from ctxweb.commands._options import AS_JSON
-from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import compaction_option, replay_options, run_replay
-from ctxweb.terminal import Terminal, figure, table_of, terminal, titled
+from ctxweb.terminal import Terminal, figure, patience, table_of, terminal, titled
 from sessions.engine.base.errors import BadParameter
 
 SHOWN = 8

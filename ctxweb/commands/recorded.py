@@ -10,9 +10,8 @@ import click
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, emit, read, settings, warn, wrong_usage
 from ctxweb.commands._options import AS_JSON, FORMAT, SESSION, SETTINGS, WINDOW, files_argument, takes
-from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import START
-from ctxweb.terminal import Head, Terminal, figure, show_table, terminal, titled, words
+from ctxweb.terminal import Head, Terminal, figure, patience, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why import recorded

@@ -14,10 +14,10 @@ import click
 
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import choose, name_of
-from ctxweb.commands._handout import TOLD, handed_out
 from ctxweb.commands._options import takes
 from ctxweb.commands._replaying import compaction_option, replay_options
 from ctxweb.commands._writing import TARGET, force_option, leave_alone, new_file
+from ctxweb.commands.share import TOLD, handed_out
 from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     for path in filter(None, (out, svg, skeleton)):
         leave_alone(path, force=options["force"], source=file)
     load_django()
-    from sessions.pages.links.report import report_markdown
+    from sessions.pages.links.file import report_markdown
     from sessions.runs import drawing, replay_state
 
     document, state, verdicts, choice, label, title = handed_out(file, options, event, patient="Replaying", alone=True)

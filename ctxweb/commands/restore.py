@@ -81,7 +81,6 @@ def _kept(file: str, into: Path | None, message: int | None, *, as_json: bool) -
 
 
 def _whole(file: Path, into: Path | None, *, force: bool, as_json: bool) -> None:
-    """The data folder from a backup."""
     from sessions.services.backups.reading import opened
 
     target = (into or data_dir()).expanduser().absolute()

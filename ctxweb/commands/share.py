@@ -3,17 +3,92 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import name_of
-from ctxweb.commands._handout import TOLD, handed_out
+from ctxweb.commands._engine import name_of, settings, wrong_usage
 from ctxweb.commands._options import takes
-from ctxweb.commands._replaying import compaction_option, replay_options
+from ctxweb.commands._replaying import compaction_option, opened, replay_options
 from ctxweb.commands._writing import TARGET, force_option, leave_alone, write_text
-from ctxweb.terminal import tell
+from ctxweb.terminal import patience, tell
+
+if TYPE_CHECKING:
+    from sessions.engine.redact import Choice
+    from sessions.engine.why.verdicts import Verdict
+    from sessions.runs.replay_state import ReplayState
+
+
+TOLD = (
+    click.option("--title", default="", help="What there is to see, in one line."),
+    click.option("--note", default="", help="A note to the reader."),
+    click.option("--show", "shown", multiple=True, metavar="KIND",
+                 help="Leave this kind of secret in; may be repeated."),
+    click.option("--hide", "words", multiple=True, metavar="WORD",
+                 help="Take this word out, too; /…/ is an expression."),
+)  # fmt: skip
+
+
+class HandedOut(NamedTuple):
+    """The document of a handout, the state and verdicts behind it, what is left out, and how tokens are known."""
+
+    document: dict[str, Any]
+    state: ReplayState
+    verdicts: tuple[Verdict, ...]
+    choice: Choice
+    label: str
+    title: str
+    """As given, else policy and session."""
+
+
+def handed_out(file: Path, options: dict[str, Any], event: int, *, patient: str, alone: bool = False) -> HandedOut:
+    """Replay ``file`` as the options say, ``patient`` in words; wrong usage for names and values that there are not."""
+    from sessions.engine.base import limits
+    from sessions.engine.costs.prices import prices_of
+    from sessions.engine.quality.index import build_index
+    from sessions.engine.redact import BY_KEY, Choice
+    from sessions.engine.why.headline import headline
+    from sessions.engine.why.verdicts import verdicts_of
+    from sessions.runs.handout import handout
+
+    with wrong_usage(ValueError):
+        choice = Choice(frozenset(BY_KEY) - _known_kinds(options["shown"], BY_KEY), options["words"])
+        weighed, texts = opened(file, options)
+        state, verdicts = _state_of(options, event), verdicts_of(weighed)
+        with texts, patience(patient):
+            document = handout(
+                weighed, state, build_index(weighed.transcript, texts.of), texts=texts,
+                prices=prices_of(weighed.model), headline=headline(weighed, verdicts), alone=alone,
+            )  # fmt: skip
+    is_measured = any(request.usage for request in weighed.transcript.requests)
+    named = limits.cut_clean(weighed.transcript.title) or ("" if alone else file.name)
+    return HandedOut(
+        document, state, verdicts, choice, "measured where usage is recorded" if is_measured else "estimated",
+        options["title"] or f"{document['policy']['label']} on {named}",
+    )  # fmt: skip
+
+
+def _known_kinds(given: tuple[str, ...], kinds: Any) -> frozenset[str]:
+    unknown = [kind for kind in given if kind not in kinds]
+    if unknown:
+        raise click.UsageError(f"Unknown kind {unknown[0]!r}. Kinds: {', '.join(kinds)}.")
+    return frozenset(given)
+
+
+def _state_of(options: dict[str, Any], event: int) -> ReplayState:
+    from sessions.runs.replay_state import ReplayState
+
+    return ReplayState(
+        policy=options["policy"] or "claude_code",
+        base=options["base"],
+        estimator=options["estimator"] or "",
+        summarizer=options["summarizer"],
+        window=options["window"],
+        fail=options["fail"],
+        params=tuple((name, str(value)) for name, value in settings(options["pairs"]).items()),
+        event=event,
+    )
 
 
 @click.command("share", cls=EachFile)

@@ -11,8 +11,7 @@ import click
 from ctxweb.commands._engine import emit
 from ctxweb.commands._files import inputs
 from ctxweb.commands._options import AS_JSON, CORPUS
-from ctxweb.commands._patience import patience
-from ctxweb.terminal import say, tell
+from ctxweb.terminal import patience, say, tell
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ import click
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, settings, warn, write_csv, wrong_usage
 from ctxweb.commands._options import AS_JSON, POLICY_HELP, PRICES, takes
-from ctxweb.commands._patience import patience
 from ctxweb.commands._replaying import SESSION_OPTIONS, how_replayed, opened
-from ctxweb.terminal import Head, Terminal, figure, say, show_table, terminal, titled
+from ctxweb.terminal import Head, Terminal, figure, patience, say, show_table, terminal, titled
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span, usd
 from sessions.engine.quality.baseline import as_recorded
@@ -120,7 +119,6 @@ def _shared(texts: Texts, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _replayed(result: Sweep, pick: Pick, texts: Texts, options: dict[str, Any]) -> Replay:
-    """The replay of a setting that is advised."""
     if pick.as_recorded:
         return as_recorded(result.weighed)
     setting = pick.row.setting

@@ -17,7 +17,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from ctxweb.mcp import answers
-from ctxweb.mcp.shelf import NotHere, Shelf
+from ctxweb.mcp.answers import NotHere, Shelf
 from ctxweb.version import ctxweb_version
 from sessions.engine.redact import redact
 from sessions.engine.tokens.tokenizer import count

@@ -82,12 +82,7 @@ DENSE = Prompt(
     "abbreviated as far as you will still understand them. Keep every path, decision, error and open task.",
 )
 
-_MODES = {"fresh": ANCHORED, "merge": ANCHORED, "nine": NINE, "opaque": DENSE}
-
-
-def by_mode(mode: str) -> Prompt:
-    """The prompt for a mode of summaries (``engine.summaries.MODES``)."""
-    return _MODES[mode]
+MODES = {"fresh": ANCHORED, "merge": ANCHORED, "nine": NINE, "opaque": DENSE}
 
 
 def instructed(prompt: Prompt, instructions: str) -> Prompt:

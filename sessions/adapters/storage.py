@@ -21,7 +21,7 @@ from typing import IO, BinaryIO, NamedTuple, cast
 from django.core.files import File
 from django.core.files.storage import FileSystemStorage, default_storage
 
-from sessions.adapters import frames, leftovers, pieces
+from sessions.adapters import frames, leftovers
 
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
@@ -97,7 +97,7 @@ def open_at_rest(sha256: str) -> BinaryIO:
     root = _local_root()
     if root is not None:
         return (root / blob_name(sha256)).open("rb")
-    return pieces.opened(cast("IO[bytes]", default_storage.open(blob_name(sha256), "rb")))
+    return frames.opened(cast("IO[bytes]", default_storage.open(blob_name(sha256), "rb")))
 
 
 def verify(sha256: str) -> None:
@@ -208,7 +208,6 @@ def _spool() -> Iterator[IO[bytes]]:
 
 
 def _keep(sha256: str, spool: IO[bytes], *, durable: bool) -> None:
-    """Give the collected bytes their name."""
     root = _local_root()
     if root is None:
         spool.seek(0)

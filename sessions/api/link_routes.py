@@ -11,8 +11,7 @@ from ninja import Router, Schema
 from pydantic import Field, field_validator
 
 from sessions import selectors
-from sessions.api.operations import DOCUMENT, PROBLEMS, READ, SHARE, Id, session_of
-from sessions.api.problems import ProblemError, document
+from sessions.api.access import DOCUMENT, PROBLEMS, READ, SHARE, Id, ProblemError, document, session_of
 from sessions.engine.redact import BY_KEY, Choice
 from sessions.engine.redact.own import MOST_WORDS
 from sessions.models import ReplayLink, Session, viewer

@@ -16,9 +16,21 @@ from pydantic import Field
 from ctxweb.version import ctxweb_version
 from sessions import selectors, tasks
 from sessions.api import link_routes
-from sessions.api.access import caller_of
-from sessions.api.operations import DOCUMENT, FOLLOW, PROBLEMS, READ, UPLOAD, Id, Words, session_of
-from sessions.api.problems import MEDIA_TYPE, ProblemError, document, problem
+from sessions.api.access import (
+    DOCUMENT,
+    FOLLOW,
+    MEDIA_TYPE,
+    PROBLEMS,
+    READ,
+    UPLOAD,
+    Id,
+    ProblemError,
+    Words,
+    caller_of,
+    document,
+    problem,
+    session_of,
+)
 from sessions.engine.base import registry
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.suggestions import no_such
@@ -42,9 +54,6 @@ from sessions.services.uploads import receive
 
 MOST_ROWS, MOST_FILES = 500, 100
 router = Router(auth=READ)
-
-
-# ---- sessions
 
 
 @router.get("/sessions", response=DOCUMENT, summary="List sessions")
@@ -223,9 +232,6 @@ def export(request: HttpRequest, session_id: Id, target: Words) -> HttpResponseB
     session_of(session_id)
     request.GET = QueryDict()
     return export_list(request, session_id, found.suffix.removeprefix("."))
-
-
-# ---- uploads
 
 
 class UploadEntry(Schema):

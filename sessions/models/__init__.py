@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sessions.models.account import ApiToken, Invitation, Scope
 from sessions.models.figures import (
     CatchingUp,
     ColumnsRun,
@@ -20,7 +19,19 @@ from sessions.models.figures import (
 )
 from sessions.models.link import LinkedView, ReplayLink, SavedKind, SavedView
 from sessions.models.session import SORTS, Session, SessionFacts, SessionKey, SessionQuerySet, TokenLabel
-from sessions.models.upload import MIXED, UNFINISHED, Continuation, Job, Member, MemberStatus, Part, State, Upload
+from sessions.models.upload import (
+    FAILED,
+    MIXED,
+    QUEUED,
+    UNFINISHED,
+    Continuation,
+    Job,
+    Member,
+    MemberStatus,
+    Part,
+    State,
+    Upload,
+    Work,
+)
 from sessions.models.use import AnswerUse, LiveSource, Media, MediaUse, ModelAnswer, ModelPrice, StoppedSource
-from sessions.models.viewer import EVERYTHING, Viewer, seen_as, viewer
-from sessions.models.work import FAILED, QUEUED, Work
+from sessions.models.viewer import EVERYTHING, ApiToken, Invitation, Scope, Viewer, seen_as, viewer

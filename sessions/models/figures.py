@@ -8,7 +8,7 @@ from django.db import models
 from django.db.models import Q
 
 from sessions.models.session import Session
-from sessions.models.work import Work
+from sessions.models.upload import Work
 
 
 class SessionFigures(models.Model):

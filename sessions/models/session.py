@@ -107,7 +107,6 @@ def ordering(name: str) -> list[models.OrderBy]:
 
 
 def _order_by(column: str | models.OrderBy) -> models.OrderBy:
-    """The order by a column as an expression that may be changed."""
     if isinstance(column, models.OrderBy):
         return deepcopy(column)
     return F(column[1:]).desc() if column.startswith("-") else F(column).asc()

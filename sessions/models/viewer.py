@@ -1,7 +1,7 @@
 """Who is looking: what they see and may change follows from it, wherever a request leads.
 
 The middleware names the viewer of a request where accounts are required.  The console, workers and a server without
-accounts see everything, as their owner does.
+accounts see everything, as their owner does.  Of invitations and tokens only hashes are stored.
 """
 
 from __future__ import annotations
@@ -11,8 +11,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +66,77 @@ def visible(who: Viewer, *, private: str, owner: str) -> Q:
     if who.user_id is None:
         return Q(pk__in=())
     return Q(**{private: False}) | Q(**{owner: who.user_id})
+
+
+class InvitationQuerySet(models.QuerySet["Invitation"]):
+    """Named questions about invitations."""
+
+    def open(self) -> InvitationQuerySet:
+        """Invitations that still let somebody in."""
+        return self.filter(used_at=None, expires_at__gt=timezone.now())
+
+
+class Invitation(models.Model):
+    """An address that makes one account, once; ``hint`` says for whom it was meant."""
+
+    token_hash = models.CharField(max_length=64, unique=True)
+    hint = models.CharField(max_length=150, blank=True)
+    is_admin = models.BooleanField(default=False)
+    maker = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="invitations", null=True, blank=True
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    used_at = models.DateTimeField(null=True, blank=True)
+
+    objects = InvitationQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+
+    def __str__(self) -> str:
+        return self.hint or f"invitation {self.pk}"
+
+
+class Scope(models.TextChoices):
+    """What a token may be used for."""
+
+    READ = "read", "List and read sessions"
+    UPLOAD = "upload", "Upload files"
+    SHARE = "share", "Make and revoke replay links"
+
+
+class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
+    """Named questions about tokens."""
+
+    def open(self) -> ApiTokenQuerySet:
+        """Tokens that still work: not revoked, not expired, of an account that may sign in."""
+        in_time = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+        return self.filter(in_time, Q(owner=None) | Q(owner__is_active=True), revoked_at=None)
+
+
+class ApiToken(models.Model):
+    """A personal token: whoever shows it acts for ``owner`` within ``scopes``; ``ending`` tells tokens apart.
+
+    ``owner`` is None where it was made without an account; with accounts required such a token opens nothing.
+    """
+
+    token_hash = models.CharField(max_length=64, unique=True)
+    ending = models.CharField(max_length=4)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens", null=True, blank=True
+    )
+    name = models.CharField(max_length=80)
+    scopes = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiTokenQuerySet.as_manager()
+
+    class Meta:
+        ordering = ("-created_at", "-id")
+
+    def __str__(self) -> str:
+        return self.name

@@ -53,7 +53,6 @@ class _Scale:
 
 
 def _frame(scale: _Scale, title: str, n_requests: int) -> str:
-    """Title, axes and their words."""
     marks, step = [], _round_step(scale.top / 4)
     for part in range(int(scale.top / step) + 1):
         tokens = step * part
@@ -92,7 +91,6 @@ def _level(scale: _Scale, tokens: float, words: str, colour: str, *, dashed: boo
 
 
 def _steps(scale: _Scale, context: Sequence[int | None], colour: str, width: float) -> str:
-    """A line in steps; broken where nothing is known."""
     path, drawing = [], False
     for point, tokens in enumerate(context):
         if tokens is None:

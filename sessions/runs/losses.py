@@ -145,7 +145,6 @@ def of_recording(session: Session) -> Losses | None:
 def _kept(
     session: Session, key: Same | None, events: Callable[[], list[tuple[int, Event]]], wording: Wording
 ) -> Losses | None:
-    """The answer, worked out once while it is remembered."""
     weighed = selectors.load_weighed(session.pk)
     held = weighed.cache.find(LOSSES, key)
     if held is not None:

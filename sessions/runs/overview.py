@@ -24,7 +24,7 @@ from sessions.engine.why.headline import headline
 from sessions.engine.why.overcount import OverCount, over_count
 from sessions.engine.why.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
 from sessions.engine.why.verdicts import Verdict, verdicts_of
-from sessions.runs.stored import StoredValues, keep_weighed, stored_of
+from sessions.runs.stored import keep_weighed, stored_of
 
 if TYPE_CHECKING:
     from sessions.engine.packing.columns import Classes
@@ -146,7 +146,12 @@ class Overview:
     @cached_property
     def full_weight(self) -> int:
         """Tokens that fill a weight bar: the 95th percentile, at least 1."""
-        return self.kept("full weight", lambda: _full_weight(self.weighed.tokens))
+
+        def made() -> int:
+            ordered = sorted(self.weighed.tokens)
+            return max(ordered[int(0.95 * (len(ordered) - 1))] if ordered else 1, 1)
+
+        return self.kept("full weight", made)
 
     @cached_property
     def worst(self) -> int | None:
@@ -245,7 +250,8 @@ class Overview:
 
     def kept(self, name: str, make: Callable[[], T], classes: Classes = (), on: str = "session") -> T:
         """What any process works out once, stored as ``on``; ``classes`` are those that the value is made of."""
-        return self._stored(on).value(name, make, classes)
+        stored = self.once(f"stored {on}", lambda: stored_of(self.session_id, self.weighed, on))
+        return stored.value(name, make, classes)
 
     def keep(self) -> None:
         """Keep what this process had to work out itself; called when a page has everything that it shows."""
@@ -254,9 +260,6 @@ class Overview:
         for name in STORED_AS:
             if (found := self._made.get(f"stored {name}")) is not None:
                 found.keep()
-
-    def _stored(self, name: str) -> StoredValues:
-        return self.once(f"stored {name}", lambda: stored_of(self.session_id, self.weighed, name))
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """What a page makes of these figures, made when it is first asked for and kept beside them."""
@@ -309,11 +312,6 @@ def _pairs(messages: Sequence[Message]) -> str:
         if before.call_ids() & message.result_ids():
             marks[i], marks[i + 1] = "a", "b"
     return "".join(marks)
-
-
-def _full_weight(tokens: Sequence[int]) -> int:
-    ordered = sorted(tokens)
-    return max(ordered[int(0.95 * (len(ordered) - 1))] if ordered else 1, 1)
 
 
 def called(message: Message, tools: dict[str, str]) -> str:

@@ -187,11 +187,6 @@ def arguments(
     return options
 
 
-def apply_arguments(state: ReplayState) -> list[str]:
-    """A replay's state as options of ``ctxweb apply``."""
-    return arguments(state, ("window",))
-
-
 def _known(query: Mapping[str, str], name: str, known: tuple[str, ...], default: str, errors: dict[str, str]) -> str:
     value = query.get(name, default)
     if value in known:

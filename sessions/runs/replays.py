@@ -84,7 +84,11 @@ def without_compaction(session_id: str) -> Uncompacted:
     """The same session when nothing is ever compacted: the same whatever it stands beside."""
 
     def made(_weighed: Weighed, _prices: Prices | None, stored: StoredValues) -> Uncompacted:
-        return stored.value("run", lambda: _without_compaction(session_id), (Uncompacted, Label, Totals, Cost))
+        return stored.value("run", ran, (Uncompacted, Label, Totals, Cost))
+
+    def ran() -> Uncompacted:
+        plain = _run(session_id, ReplayState(policy="none"))
+        return Uncompacted(plain.replay.context_tokens, tuple(dict.fromkeys(plain.replay.labels)), plain.totals)
 
     return _at_these_prices(UNCOMPACTED, session_id, "uncompacted", made)
 
@@ -103,11 +107,6 @@ def _at_these_prices(
         return found
 
     return weighed.cache.value(named, made, prices)
-
-
-def _without_compaction(session_id: str) -> Uncompacted:
-    ran = _run(session_id, ReplayState(policy="none"))
-    return Uncompacted(ran.replay.context_tokens, tuple(dict.fromkeys(ran.replay.labels)), ran.totals)
 
 
 def work_out(session_id: str) -> None:

@@ -88,7 +88,8 @@ def swept(options: Options, sessions: Sequence[Session]) -> SweepResult:
 
 def _now(options: Options, n_total: int) -> SweepResult:
     """As much of the sweep as a page may wait for."""
-    if _work(options) > INLINE_WORK:
+    n_messages = sum(len(selectors.load_weighed(one).transcript.messages) for one in options["sessions"])
+    if n_messages * len(grid_of(options)[1]) * (LOSS_WORK if options["losses"] else 1) > INLINE_WORK:
         return SweepResult((), (), options, n_total, offer=True)
     if options["losses"]:
         for session_id in options["sessions"]:
@@ -122,12 +123,6 @@ def _of_run(run: SweepRun, options: Options, n_total: int) -> SweepResult:
         tuple(found), _cheapest(found, options), options, n_total, run=run,
         offer=run.state in {Sweeping.CANCELLED, Sweeping.FAILED},
     )  # fmt: skip
-
-
-def _work(options: Options) -> int:
-    """Messages × settings, a setting whose losses are counted taken ``LOSS_WORK`` times."""
-    n_settings = len(grid_of(options)[1]) * (LOSS_WORK if options["losses"] else 1)
-    return n_settings * sum(len(selectors.load_weighed(one).transcript.messages) for one in options["sessions"])
 
 
 def _cheapest(found: Sequence[Sweep], options: Options) -> tuple[Optimum | None, ...]:

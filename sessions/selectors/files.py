@@ -83,7 +83,6 @@ def rows(found: SessionQuerySet, sort: str, start: int, limit: int) -> tuple[lis
 
 
 def _totals(found: SessionQuerySet) -> Totals:
-    """In one pass over the sessions."""
     try:
         by_file, given = found.order_by().values("file_key").annotate(n=Count("*")).query.sql_with_params()
     except EmptyResultSet:  # no row can be seen

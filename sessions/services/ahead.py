@@ -80,7 +80,6 @@ def _ahead(file: BinaryIO, name: str, read: Callable[[BinaryIO], tuple[Parsed, d
 
 
 def _forget(found: Ahead | None, more: Iterable[str] = ()) -> None:
-    """Remove the blobs of what is not kept."""
     media = found.media.values() if found else ()
     blobs.remove_unnamed({*(row.sha256 for row in media if row.apart), *more})
 

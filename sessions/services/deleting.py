@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db import transaction
-from django.db.models import F, Q, QuerySet, Sum
+from django.db.models import F, Model, Q, QuerySet, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -278,17 +278,14 @@ def _exclusive_answer_keys(keys: Sequence[str]) -> list[str]:
 def _unshared_hashes(hashes: set[str], rows: list[str], uploads: tuple[Upload, ...]) -> set[str]:
     """The blobs of ``hashes`` that nothing else names once the rows and uploads are gone."""
     upload_ids = [upload.pk for upload in uploads]
-    kept = set(Upload.objects.filter(sha256__in=hashes).exclude(pk__in=upload_ids).values_list("sha256", flat=True))
-    kept |= set(
-        Session.objects.filter(text_sha256__in=hashes).exclude(pk__in=rows).values_list("text_sha256", flat=True)
-    )
-    previous = LiveSource.objects.filter(previous_sha256__in=hashes).exclude(upload__in=upload_ids)
-    kept |= set(previous.values_list("previous_sha256", flat=True))
-    waiting = Member.objects.filter(sha256__in=hashes).exclude(upload__in=upload_ids)
-    kept |= set(waiting.values_list("sha256", flat=True))
-    media = MediaUse.objects.filter(sha256__in=hashes).exclude(session__in=rows)
-    kept |= set(media.values_list("sha256", flat=True))
     mine = AnswerUse.objects.filter(session__in=rows).values_list("answer_id", flat=True)
-    others = ModelAnswer.objects.filter(text_sha256__in=hashes).exclude(pk__in=list(mine))
-    kept |= set(others.values_list("text_sha256", flat=True))
-    return hashes - kept
+    others: tuple[tuple[QuerySet[Model], str], ...] = (
+        (Upload.objects.exclude(pk__in=upload_ids), "sha256"),
+        (Session.objects.exclude(pk__in=rows), "text_sha256"),
+        (LiveSource.objects.exclude(upload__in=upload_ids), "previous_sha256"),
+        (Member.objects.exclude(upload__in=upload_ids), "sha256"),
+        (MediaUse.objects.exclude(session__in=rows), "sha256"),
+        (ModelAnswer.objects.exclude(pk__in=list(mine)), "text_sha256"),
+    )
+    named = (found.filter(**{f"{field}__in": hashes}).values_list(field, flat=True) for found, field in others)
+    return hashes.difference(*named)

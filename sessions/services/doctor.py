@@ -158,7 +158,6 @@ def _damaged(sha256: str) -> Iterator[Finding]:
 
 
 def _missing(sha256: str, text: str) -> Iterator[Finding]:
-    """One finding for each row that needs the blob."""
     kind = "blob_missing"
     for upload in Upload.objects.filter(sha256=sha256):
         yield Finding(kind, f"{text}: upload {upload.filename} ({upload.pk}).", f"upload {upload.filename} again")

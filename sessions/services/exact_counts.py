@@ -164,7 +164,6 @@ def count(
 
 
 def _asked(client: Client, prepared: request_bodies.Prepared) -> int:
-    """The provider's count, stored; raises CallFailed."""
     try:
         n_tokens = client.count(prepared.body)
     except CallFailed as failed:

@@ -26,9 +26,9 @@ from sessions.models import Job, Media, Member, State, Upload
 from sessions.services import ahead, blobs, continuations, counting, jobs, parts, queue, search, sharing
 from sessions.services.archives import NothingInside, Outcome, is_archive, read_archive, remarks
 from sessions.services.archives import Read as ReadOne
-from sessions.services.families import link_families
 from sessions.services.media import MediaStore, make_thumbnails, write_media
 from sessions.services.session_rows import PackedSession, compared_anew, insert_sessions, pack_sessions, plain
+from sessions.services.sharing import link_families
 
 if TYPE_CHECKING:
     from sessions.engine.reading.measure import OnMedia
@@ -178,7 +178,6 @@ def _ingest(upload: Upload, held: queue.Claim[Job], on_progress: Progress, on_re
 
 
 def _ready(read: Read, n_bytes: int) -> set[str]:
-    """The blobs that it needs besides the upload's own."""
     if n_bytes >= counting.HELPED_AMONG_BYTES:
         give_back()  # the database takes two copies of the facts while it writes them
     return read.hashes

@@ -19,7 +19,7 @@ from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.policy import Item
 from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
-from sessions.engine.quality.probes import Question, own_probes
+from sessions.engine.quality.probes import Probe, Question, own_probes
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Content, Kind, Transcript
@@ -30,7 +30,6 @@ from sessions.services.model_access import bucket
 
 if TYPE_CHECKING:
     from sessions.engine.quality.index import Index
-    from sessions.engine.quality.probes import Probe
     from sessions.engine.reading.texts import Texts
 
 KIND = "judgement"
@@ -127,7 +126,6 @@ def kept_judgement(key: str) -> Judgement | None:
 
 
 def _packed(judgement: Judgement) -> dict[str, Any]:
-    """The judgement as it is kept."""
     values = asdict(judgement)
     values["answers"] = [_renamed(answer, ANSWER_KEYS) for answer in values["answers"]]
     return _renamed(values, JUDGEMENT_KEYS)

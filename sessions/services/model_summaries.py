@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -78,6 +78,7 @@ def estimate(model: str, wanted: tuple[Wanted, ...]) -> Estimate:
     return Estimate(model, len(wanted), n_in, n_out, dollars)
 
 
+@dataclass(slots=True)
 class SummaryWriter:
     """Finds what ``model`` wrote for a brief (``engine.summaries.Writer``); with ``access`` it has the rest written.
 
@@ -86,25 +87,20 @@ class SummaryWriter:
     ``on_progress`` hears the calls finished and the characters of the one under way.
     """
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        instructions: str = "",
-        access: Access | None = None,
-        session_id: str = "",
-        on_progress: Callable[[int, int], None] = lambda _calls, _chars: None,
-        cancel: Callable[[], bool] = never,
-    ) -> None:
-        self.model, self.instructions, self.access = model, instructions, access
-        self.session_id = session_id
-        self.on_progress, self.cancel = on_progress, cancel
-        self.wanted: list[Wanted] = []
-        self.n_found, self.n_written = 0, 0
+    model: str
+    _: KW_ONLY
+    instructions: str = ""
+    access: Access | None = None
+    session_id: str = ""
+    on_progress: Callable[[int, int], None] = lambda _calls, _chars: None
+    cancel: Callable[[], bool] = never
+    wanted: list[Wanted] = field(default_factory=list)
+    n_found: int = 0
+    n_written: int = 0
 
     def __call__(self, brief: Brief) -> Letter | None:
         """The summary, None where it is wanted; raises CallFailed where asking for it failed."""
-        prompt = anthropic_summaries.instructed(anthropic_summaries.by_mode(brief.mode), self.instructions)
+        prompt = anthropic_summaries.instructed(anthropic_summaries.MODES[brief.mode], self.instructions)
         previous = brief.previous if brief.mode == "merge" else ""
         shown = anthropic_summaries.as_text(conversation(brief))
         body = anthropic_summaries.request_body(shown, prompt, self.model, previous)

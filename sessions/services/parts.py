@@ -219,7 +219,6 @@ def _read(part: Part, held: queue.Claim[Part], reading: Reading, show: Callable[
 
 
 def _found(gathered: Gathered) -> dict[str, Any]:
-    """What the archive's report takes from a part."""
     return {
         "sessions": [one.session.id for one in gathered.packed],
         "n_skipped": len(gathered.skipped),

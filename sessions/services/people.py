@@ -53,9 +53,6 @@ class AccountHoldings:
     n_tokens: int
 
 
-# ---- who is here
-
-
 def accounts() -> list[tuple[User, int, int]]:
     """The accounts by name, each with how many sessions of the team's and of its own it has: one query."""
     of_session = "uploads__sessions"
@@ -70,9 +67,6 @@ def accounts() -> list[tuple[User, int, int]]:
 def open_invitations() -> tuple[Invitation, ...]:
     """The newest invitations that nobody has used yet."""
     return tuple(Invitation.objects.open().select_related("maker")[:MAX_LISTED])
-
-
-# ---- coming
 
 
 def invite(
@@ -120,9 +114,6 @@ def make_account(*, name: str, password: str, is_admin: bool) -> User:
     user.set_password(password)
     user.save()
     return user
-
-
-# ---- roles
 
 
 def set_role(*, user: User, is_admin: bool) -> None:
@@ -173,9 +164,6 @@ def _keep_an_admin(user: User) -> None:
         raise NotPossibleError(f"{user} is the only admin. Make somebody else an admin first.")
 
 
-# ---- going
-
-
 def holdings(*, user: User) -> AccountHoldings:
     """What an account holds, which becomes homeless with it."""
     sessions = Session.objects.filter(upload__owner=user).latest_branches()
@@ -224,9 +212,6 @@ def _duplicate_uploads(user: User, heir: User | None) -> list[uuid.UUID]:
     theirs = Upload.objects.filter(owner=heir, followed=False)
     duplicates = Upload.objects.filter(owner=user, followed=False, sha256__in=theirs.values("sha256"))
     return list(duplicates.values_list("pk", flat=True))
-
-
-# ---- whose a session is
 
 
 def family(session: Session) -> list[str]:

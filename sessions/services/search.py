@@ -9,7 +9,6 @@ import zlib
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef, Sum
@@ -20,14 +19,11 @@ from sessions.adapters import fulltext
 from sessions.engine.base.errors import EngineError
 from sessions.engine.packing import pack
 from sessions.engine.reading.jsonio import JsonProblem
-from sessions.engine.reading.texts import pack_places
+from sessions.engine.reading.texts import Texts, pack_places
 from sessions.engine.search.terms import RULES, said, terms_of, without_secrets
 from sessions.engine.transcript.types import Message
 from sessions.models import CatchingUp, SearchedSession, SearchPart, SearchRun, Session, SessionFacts, SessionQuerySet
 from sessions.services import queue
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.texts import Texts
 
 THE_RUN = 1
 MOST_RETIRED = 20_000

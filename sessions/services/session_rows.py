@@ -112,9 +112,10 @@ def _weighed_session(
     left = bool(transcript.branches) and not transcript.branches[0].selected
     wire = _wire_bytes(weighed)
     session = _session(weighed, wire, verdicts)
-    session.id = (
-        branch_id(upload, transcript, place.key) if left else session_id(upload, position, transcript.id, place.key)
-    )
+    if left:  # it keeps its id whatever other branches the file has
+        session.id = _short_id(upload, f"{transcript.id}/branch/{transcript.branch}", place.key)
+    else:
+        session.id = session_id(upload, position, transcript.id, place.key)
     session.upload, session.position = upload, place.start + position
     session.private = upload.private
     session.member, session.text_sha256 = place.member, place.sha256
@@ -192,19 +193,13 @@ def media_of(transcript: Transcript, parsed: Parsed) -> dict[str, tuple[int, int
 
 def session_id(upload: Upload, position: int, native_id: str, member: str = "") -> str:
     """A short id, hard to guess (the upload's is random), the same at each reading; ``member``: if in an archive."""
+    return _short_id(upload, f"{position}/{native_id}", member)
+
+
+def _short_id(upload: Upload, name: str, member: str) -> str:
     inside = f"{member}/" if member else ""
-    return _short_id(f"{upload.pk}/{inside}{position}/{native_id}")
-
-
-def _short_id(seed: str) -> str:
-    digest = hashlib.sha256(seed.encode("utf-8", "replace")).digest()
+    digest = hashlib.sha256(f"{upload.pk}/{inside}{name}".encode("utf-8", "replace")).digest()
     return "s_" + base64.b32encode(digest)[:12].decode().lower()
-
-
-def branch_id(upload: Upload, transcript: Transcript, member: str = "") -> str:
-    """The id of a branch that a rewind left: it stays whatever other branches the file has."""
-    inside = f"{member}/" if member else ""
-    return _short_id(f"{upload.pk}/{inside}{transcript.id}/branch/{transcript.branch}")
 
 
 def opening_of(transcript: Transcript) -> str:

@@ -99,10 +99,7 @@ def run_claimed(held: queue.Claim[SweepRun], show: Callable[[], bool] = lambda: 
 
 
 def _spread(found: SweepRun, keeper: _Keeper) -> None:
-    """Have each session swept by a run of its own, which a sweep of it alone finds too, by any worker or here.
-
-    Raises _Stopped, and EngineError where one fails.
-    """
+    """Have each session swept by a run of its own, which a sweep of it alone finds; raises _Stopped, EngineError."""
     left = _alone(found, keeper.options)
     for tell in queue.tell:
         tell(len(left) - 1)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.adapters import frames, pieces
+from sessions.adapters import frames
 
 if TYPE_CHECKING:
     from typing import BinaryIO
@@ -34,7 +34,7 @@ class Bucket:
     def open(self) -> BinaryIO:
         closed: list[bool] = []
         file: Any = SimpleNamespace(obj=self, close=lambda: closed.append(True))
-        return pieces.opened(file)
+        return frames.opened(file)
 
 
 @given(asked=st.lists(st.tuples(st.integers(0, 3_100_000), st.integers(0, 900_000)), max_size=12))
@@ -57,7 +57,7 @@ def test_a_file_that_is_read_on_and_on_is_fetched_in_growing_pieces() -> None:
     sizes = [size for _, size in bucket.fetched]
     assert n_bytes == sum(sizes) == 20_000_000, "nothing is fetched twice"
     assert sizes[:3] == [1 << 17, 1 << 17, 1 << 18]
-    assert max(sizes) == pieces.MOST_BYTES
+    assert max(sizes) == frames.MOST_FETCHED
     assert len(sizes) <= 11
 
 
@@ -93,8 +93,8 @@ def test_a_fetch_that_gives_too_little_is_an_error() -> None:
 def test_it_is_closed_with_what_it_reads_and_other_files_are_left_alone() -> None:
     closed: list[bool] = []
     file: Any = SimpleNamespace(obj=Bucket(DATA), close=lambda: closed.append(True))
-    with pieces.opened(file) as opened:
+    with frames.opened(file) as opened:
         assert opened.read(3) == DATA[:3]
     assert closed == [True]
     plain = io.BytesIO(b"x")
-    assert pieces.opened(plain) is plain
+    assert frames.opened(plain) is plain

@@ -8,8 +8,8 @@ import random
 import pytest
 from PIL import Image
 
-from sessions.adapters import thumbnails
-from sessions.adapters.thumbnails import MAX_BYTES, SIDE, thumbnail
+from sessions.services import media as thumbnails
+from sessions.services.media import MAX_BYTES, SIDE, thumbnail
 from tests.services.claude_lines import png
 
 

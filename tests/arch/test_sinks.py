@@ -18,7 +18,7 @@ ONE_WAY = {
     "click.secho": {"ctxweb/commands/serve.py"},
     "print": {"sessions/engine/tokens/fast_tokens.py"},
     "sys.stdout.write": set(),
-    "sys.stderr.write": {"ctxweb/commands/_patience.py"},
+    "sys.stderr.write": {"ctxweb/terminal.py"},
     "html.escape": {ESCAPING},
     "rich.print": set(),
 }

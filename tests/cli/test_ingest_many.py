@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 INGEST = """
 import os, sys
-from ctxweb.commands import _readers, ingest
-ingest.ALONE_BYTES, _readers.START, n = 0, sys.argv[1], int(sys.argv[2])
+from ctxweb.commands import ingest
+ingest.ALONE_BYTES, ingest.START, n = 0, sys.argv[1], int(sys.argv[2])
 ingest.cores = lambda: n
 main, here = os.getpid(), ingest._read
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ctxweb.cli import cli
-from ctxweb.commands import _engine, _verdicts  # noqa: F401  loaded before a test replaces the reader
+from ctxweb.commands import list as list_module  # loaded before a test replaces the reader
 from sessions.adapters.local import local_files
 from sessions.engine.agents.agent import agents
 from sessions.engine.reading.reading import read_transcripts
@@ -118,7 +118,7 @@ def test_a_file_is_read_again_only_once_it_changed(home: Path, read: list[str]) 
 def test_a_large_file_does_not_hold_up_the_first_verdict(
     home: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_verdicts, "AT_ONCE", (home / ".claude/projects/-work-shop/new.jsonl").stat().st_size - 1)
+    monkeypatch.setattr(list_module, "AT_ONCE", (home / ".claude/projects/-work-shop/new.jsonl").stat().st_size - 1)
     call("list", "--yes")
     assert read == ["old.jsonl", "rollout-1.jsonl", "new.jsonl"]
 
@@ -130,9 +130,9 @@ def test_what_is_not_shown_is_read_in_the_background_after_a_yes(
     monkeypatch.setattr("ctxweb.commands.list.sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: True)))
     monkeypatch.setattr("click.confirm", lambda words, **_: asked.append(words) or len(asked) == 1)
     monkeypatch.setattr(
-        _verdicts.subprocess, "Popen", lambda command, **_: started.append(command) or SimpleNamespace(pid=7)
+        list_module.subprocess, "Popen", lambda command, **_: started.append(command) or SimpleNamespace(pid=7)
     )
-    monkeypatch.setattr(_verdicts.os, "nice", lambda _: None)
+    monkeypatch.setattr(list_module.os, "nice", lambda _: None)
     said = call("list", "--latest", "1").output
     assert "all 3, the rest in the background" in asked[0]
     assert read == ["new.jsonl"]
@@ -142,7 +142,7 @@ def test_what_is_not_shown_is_read_in_the_background_after_a_yes(
     assert read == ["new.jsonl", "old.jsonl", "rollout-1.jsonl"]
     assert call("list").output.count("(measured)") == 2
     assert len(asked) == 2, "nothing is new, so nothing is asked"
-    gone = _verdicts.data_dir() / _verdicts.FOLDER / f"{local_files()[0].id}.json"
+    gone = list_module.data_dir() / list_module.FOLDER / f"{local_files()[0].id}.json"
     local_files()[0].path.unlink()
     call("list", "--rest")
     assert not gone.exists()

@@ -24,9 +24,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from ctxweb.address import free_port, is_free
 from ctxweb.commands import mcp as mcp_command
-from ctxweb.mcp.answers import context, said_in_files
+from ctxweb.mcp.answers import Shelf, context, said_in_files
 from ctxweb.mcp.server import DATA, LEAST_TOKEN, MOST_TOKENS, ForToken, page, pieces
-from ctxweb.mcp.shelf import Shelf
 from sessions.engine.tokens.tokenizer import count
 from tests.engine.claude_lines import claude_session
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from ctxweb import terminal as _patience
 from ctxweb.cli import cli
-from ctxweb.commands import _patience
-from ctxweb.commands._patience import CLEARED, MOST_CHARS, patience
+from ctxweb.terminal import CLEARED, MOST_CHARS, patience
 from tests.engine.claude_lines import claude_session
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ class Lines:
     """A Claude Code session under construction; every line is chained to the one before it."""
 
     def __init__(self, session_id: str = "11111111-1111-4111-8111-111111111111") -> None:
-        self.session_id, self.lines, self.parent, self.clock = session_id, [], None, 0
-        self.context = OVERHEAD
+        self.session_id, self.clock, self.context = session_id, 0, OVERHEAD
+        self.lines: list[str] = []
+        self.parent: str | None = None
 
     def emit(self, kind: str, **fields: Any) -> str:
         """One line; returns its uuid."""

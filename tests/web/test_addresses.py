@@ -17,7 +17,7 @@ from sessions.pages.library import state as library
 from sessions.pages.quality import state as quality
 from sessions.pages.session import state as session
 from sessions.pages.sweep import state as sweep
-from sessions.pages.transcript import state as transcript
+from sessions.pages.transcript import view as transcript
 from sessions.pages.ui.addresses import TRAVELS
 from sessions.runs import replay_state as replay
 from tests.arch.repository import ROOT

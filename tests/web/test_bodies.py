@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from ctxweb import bodies, gateway
-from ctxweb.bodies import Allowance, BodyTooLargeError, BodyTooSlowError, SenderGoneError, receive_body
+from ctxweb import front as bodies
+from ctxweb import gateway
+from ctxweb.front import Allowance, BodyTooLargeError, BodyTooSlowError, SenderGoneError, receive_body
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Iterator

@@ -114,7 +114,7 @@ def test_a_body_that_finds_no_place_is_told(
     class Full(tempfile.SpooledTemporaryFile):  # type: ignore[type-arg]
         write = raising  # type: ignore[assignment]
 
-    monkeypatch.setattr("ctxweb.bodies.tempfile.SpooledTemporaryFile", Full)
+    monkeypatch.setattr("ctxweb.front.tempfile.SpooledTemporaryFile", Full)
     sent: list[dict[str, Any]] = []
 
     async def send(message: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ import pytest
 from sessions.pages.session import causes
 from sessions.pages.session.bars import Mark
 from sessions.pages.session.chart import pressure_figure
-from sessions.pages.session.layers import LAYERS, layers
+from sessions.pages.session.lanes import LAYERS, layers
 from sessions.runs.overview import overview
 from tests.web.stored import demo_file, store
 from tests.web.test_charts import session_of

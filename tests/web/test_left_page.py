@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from ctxweb.cli import cli
 from sessions.engine.quality.doses import chance_words
-from sessions.pages.quality.left import shown_columns
+from sessions.pages.quality.lost import shown_columns
 from tests.engine.claude_lines import Lines
 from tests.web.stored import store
 from tests.web.test_quality_page import story, words

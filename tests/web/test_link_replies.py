@@ -139,7 +139,7 @@ def test_replies_are_short_and_few(session: Session, monkeypatch: pytest.MonkeyP
     for wrong in ({"author": ""}, {"author": "x" * 61}, {"note": "x" * 501}, {"author": "a\0b"}):
         assert answer(path, **wrong).status_code == 422
     assert not ReplayLink.objects.filter(reply_to__isnull=False).exists()
-    monkeypatch.setattr("sessions.pages.links.replies.MOST_AN_HOUR", 2)
+    monkeypatch.setattr("sessions.pages.links.stranger.MOST_AN_HOUR", 2)
     assert [answer(path).status_code for _ in range(3)] == [302, 302, 429]
     monkeypatch.setattr(service, "MOST_REPLIES", 3)
     elsewhere = Client(REMOTE_ADDR="192.0.2.9")
@@ -207,13 +207,13 @@ def test_the_chart_alone_may_stand_in_a_frame(session: Session) -> None:
 def test_a_long_message_counts_what_is_not_shown(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     path = shared(session)
     words = "word " * 50_000 + KEY
-    monkeypatch.setattr("sessions.pages.links.passages.message_text", lambda *_: words)
+    monkeypatch.setattr("sessions.pages.links.stranger.message_text", lambda *_: words)
     page = opened(f"{path}m/3/")
     left = re.search(r"([\d,]+) more characters not shown", page)
     assert left is not None
     assert abs(int(left[1].replace(",", "")) - (len(words) - 20_000)) <= 5
-    monkeypatch.setattr("sessions.pages.links.passages.LONG", 40)
-    monkeypatch.setattr("sessions.pages.links.passages.message_text", lambda *_: f"Deploy with it: {KEY}")
+    monkeypatch.setattr("sessions.pages.links.stranger.LONG", 40)
+    monkeypatch.setattr("sessions.pages.links.stranger.message_text", lambda *_: f"Deploy with it: {KEY}")
     assert KEY[:12] not in opened(f"{path}m/3/")
 
 

@@ -9,7 +9,7 @@ import pytest
 from django.http import QueryDict
 
 from sessions.engine.sweeps.advice import advise
-from sessions.pages.replay.recommended import recommended
+from sessions.pages.replay.view import recommended_mark
 from sessions.pages.sweep import state as sweepstate
 from sessions.pages.sweep.picks import unbeaten
 from sessions.runs import replay_state, sweeps
@@ -28,8 +28,8 @@ def test_the_mark_is_what_compare_recommends(client: Client) -> None:
     session = store(demo_file(), "demo.jsonl")
     weighed = overview(session.pk).weighed
     state = replay_state.parse(QUERY, weighed)
-    mark = recommended(session, weighed, state)
-    moved = recommended(session, weighed, replay_state.parse(QUERY | {"p.pct_override": "50"}, weighed))
+    mark = recommended_mark(session, weighed, state)
+    moved = recommended_mark(session, weighed, replay_state.parse(QUERY | {"p.pct_override": "50"}, weighed))
     assert mark is not None
     assert mark == moved
     asked = sweepstate.completed(sweepstate.parse(QueryDict("&".join(map("=".join, QUERY.items()))), weighed), weighed)

@@ -11,8 +11,7 @@ from sessions import selectors
 from sessions.engine.replays.lists import entered_at, items_at
 from sessions.engine.replays.replay import replay
 from sessions.engine.reports.export import sent_at
-from sessions.pages.replay.context import build_replay
-from sessions.pages.replay.event_rows import failures
+from sessions.pages.replay.context import build_replay, failures
 from sessions.pages.replay.step import PAGE, build_step
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs import replay_state as urlstate

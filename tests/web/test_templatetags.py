@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.pages.ui import figures
-from sessions.pages.ui.sparks import SPARK_WIDTH, spark_marks, weight_marks
 from sessions.runs.overview import bytes_label
 from sessions.templatetags import ctxweb as tags
+from sessions.templatetags.ctxweb import SPARK_WIDTH, spark_marks, weight_marks
 
 NOW = dt.datetime(2026, 11, 21, 15, tzinfo=dt.UTC)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -17,11 +16,6 @@ from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import Cell, cost_cell, saw_of, says, share_change, weakest_label
 from sessions.pages.ui.saw import Saw, saw_figure, top_of
 from sessions.runs import replay_state, replays
-
-if TYPE_CHECKING:
-    from sessions.pages.ab.state import AbState
-    from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import ReplayRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +55,7 @@ class AbView:
     swap_href: str
 
 
-def build_ab(a: Session, b: Session, state: AbState) -> AbView:
+def build_ab(a: Session, b: Session, state: urlstate.AbState) -> AbView:
     """The view of two replays, of one session or of two."""
     runs = replays.run(a.pk, state.a), replays.run(b.pk, state.b)
     saws = [saw_of(session.pk, ran, None, None) for session, ran in zip((a, b), runs, strict=True)]
@@ -84,7 +78,7 @@ def build_ab(a: Session, b: Session, state: AbState) -> AbView:
     )
 
 
-def _side(letter: str, session: Session, state: ReplayState, ran: ReplayRun, saw: Saw) -> Side:
+def _side(letter: str, session: Session, state: replay_state.ReplayState, ran: replays.ReplayRun, saw: Saw) -> Side:
     return Side(
         letter, ran.replay.policy.label or ran.replay.policy.name,
         figure=figure_json(saw_figure(saw)),
@@ -96,8 +90,7 @@ def _side(letter: str, session: Session, state: ReplayState, ran: ReplayRun, saw
     )  # fmt: skip
 
 
-def _rows(a: ReplayRun, b: ReplayRun) -> tuple[Difference, ...]:
-    """The difference table: cost, events, contexts, tokens."""
+def _rows(a: replays.ReplayRun, b: replays.ReplayRun) -> tuple[Difference, ...]:
     title = "still over the threshold after it, or the next one came within three requests"
     rows = [
         _cost(a, b),
@@ -116,22 +109,22 @@ def _rows(a: ReplayRun, b: ReplayRun) -> tuple[Difference, ...]:
     return (*rows, *(_tokens(name, getattr(a.totals, of), getattr(b.totals, of), labels) for name, of in names))
 
 
-def _request(state: AbState, a: ReplayRun, b: ReplayRun) -> int:
+def _request(state: urlstate.AbState, a: replays.ReplayRun, b: replays.ReplayRun) -> int:
     """The request whose lists are worth comparing: the state's, else the first at which either has compacted."""
     if state.a.request is not None:
         return state.a.request
     return min((first for first in (_first(a), _first(b)) if first is not None), default=0)
 
 
-def _first(ran: ReplayRun) -> int | None:
+def _first(ran: replays.ReplayRun) -> int | None:
     return ran.replay.events[0].request if ran.replay.events else None
 
 
-def _over(ran: ReplayRun) -> int:
+def _over(ran: replays.ReplayRun) -> int:
     return sum((tokens or 0) > ran.replay.window for tokens in ran.replay.context_tokens)
 
 
-def _cost(a: ReplayRun, b: ReplayRun) -> Difference:
+def _cost(a: replays.ReplayRun, b: replays.ReplayRun) -> Difference:
     delta = Cell("no price", "dollars", "estimated")
     if a.totals.cost is not None and b.totals.cost is not None:
         ends = [round(getattr(b.totals.cost, end) - getattr(a.totals.cost, end), 2) for end in ("low", "high")]

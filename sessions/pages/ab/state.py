@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs import replay_state as urlstate
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 PREFIX = "b."
 MOST_ID = 64
@@ -21,8 +17,8 @@ MOST_ID = 64
 class AbState:
     """Two replays: ``a`` with what is looked at, ``b`` without; ``session`` is the id of B's, "" for A's own."""
 
-    a: ReplayState
-    b: ReplayState
+    a: urlstate.ReplayState
+    b: urlstate.ReplayState
     session: str = ""
     errors: Mapping[str, str] = field(default_factory=dict, compare=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -19,9 +19,6 @@ from sessions.pages.ui.controls import controls
 from sessions.pages.ui.view import asks_fragment, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
-
-if TYPE_CHECKING:
-    from sessions.pages.ab.state import AbState
 
 MOST_OTHERS = 60
 
@@ -53,7 +50,7 @@ def ab_json(request: HttpRequest, session_id: str) -> JsonResponse:
     return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
 
 
-def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, AbState]:
+def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, urlstate.AbState]:
     """A's session, B's session and the state; 404 where either is not there."""
     found = session_or_404(session_id)
     query = request.GET.dict()
@@ -65,15 +62,14 @@ def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, AbSta
     return found, other, urlstate.parse(query, *sessions)
 
 
-def _forms(found: Session, other: Session, state: AbState) -> dict[str, Any]:
-    """Both forms: for the page, and for another policy."""
+def _forms(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
     return {
         "form_a": controls(selectors.load_weighed(found.pk), state.a),
         "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
     }
 
 
-def _context(found: Session, other: Session, state: AbState) -> dict[str, Any]:
+def _context(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
     here = urlstate.query(state)
     path = reverse("sessions:ab", args=[found.pk])
     commands = [

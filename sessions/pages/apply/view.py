@@ -26,7 +26,7 @@ def apply(request: HttpRequest, session_id: str) -> HttpResponse:
     except (BadParameter, UnknownName) as error:
         return HttpResponse(f"{error}.", status=400, content_type="text/plain; charset=utf-8")
     query = replay_state.query(state)
-    command = shlex.join(["ctxweb", "apply", found.filename, *replay_state.apply_arguments(state)])
+    command = shlex.join(["ctxweb", "apply", found.filename, *replay_state.arguments(state, ("window",))])
     context = {
         "session": found, "tab": "replay", "query": query, "state": state, "cli": command, "apply_cli": command,
         "apply_part": asks_fragment(request),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods, require_POST
@@ -13,9 +13,6 @@ from sessions.engine.reading.texts import Texts
 from sessions.models import Session
 from sessions.pages.ui.view import part_or_page, private, session_or_404
 from sessions.services import exact_counts, model_access
-
-if TYPE_CHECKING:
-    from sessions.services.exact_counts import Counted
 
 SECONDS = 4.0
 """How long one request goes on counting; the page then asks for the next part."""
@@ -43,7 +40,7 @@ def session_count(request: HttpRequest, session_id: str) -> HttpResponse:
     asking = request.method == "POST"
     if asking or found.wire_bytes <= GLANCE_BYTES:
         context |= _counted(request, found, context["model"], None, asking=asking)
-    counted: Counted | None = context.get("counted")
+    counted: exact_counts.Counted | None = context.get("counted")
     context["goes_on"] = bool(
         asking and context["has_key"] and counted and not counted.complete and not counted.stopped
         and any(one.provider is None and not one.error for one in counted.ranges)
@@ -55,7 +52,6 @@ def session_count(request: HttpRequest, session_id: str) -> HttpResponse:
 def _counted(
     request: HttpRequest, found: Session, model: str, only: tuple[int, int] | None, *, asking: bool = True
 ) -> dict[str, Any]:
-    """The counts, or why there are none."""
     weighed = selectors.load_weighed(found.pk)
     access = model_access.request_access(request) if asking else None
     try:
@@ -71,10 +67,6 @@ def _counted(
 
 
 def _context(request: HttpRequest, found: Session) -> dict[str, Any]:
-    return {"session": found, "model": _model(request, found), **model_access.key_facts(request)}
-
-
-def _model(request: HttpRequest, found: Session) -> str:
-    """The model to count for: as posted or in the address, else the session's."""
     asked = (request.POST.get("model") or request.GET.get("model") or "").strip()[:MOST_MODEL]
-    return exact_counts.counting_model(found.model, asked)
+    model = exact_counts.counting_model(found.model, asked)
+    return {"session": found, "model": model, **model_access.key_facts(request)}

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import counted
-from sessions.models import Upload
+from sessions.models import Session, Upload
 from sessions.pages.ui.figures import listed, size
 
 if TYPE_CHECKING:
-    from sessions.models import Session
     from sessions.services.deleting import Plan
 
 

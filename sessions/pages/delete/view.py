@@ -35,7 +35,8 @@ def delete(request: HttpRequest) -> HttpResponse:
             return redirect("sessions:library")
     plan = deleting.plan(**wanted)
     days = whole(asked.get("older"), 5)
-    context = deletion.page(plan) | {"fields": _fields(asked), "named": named, "days": days or DEFAULT_DAYS}
+    again = [(name, value) for name in ("s", "upload", "older") for value in asked.getlist(name)[:MAX_NAMED] if value]
+    context = deletion.page(plan) | {"fields": again, "named": named, "days": days or DEFAULT_DAYS}
     status = 404 if named and plan.is_empty and not plan.refused and not days else 200
     return render(request, "sessions/delete/page.html", context, status=status)
 
@@ -47,8 +48,3 @@ def _wanted(asked: QueryDict) -> dict[str, Any]:
         stale_sessions, stale_uploads = deleting.stale(days)
         sessions, uploads = [*sessions, *stale_sessions], [*uploads, *stale_uploads]
     return {"sessions": [one[:16].replace("\x00", "") for one in sessions], "uploads": uploads}
-
-
-def _fields(asked: QueryDict) -> list[tuple[str, str]]:
-    """What was named, for the form that repeats it."""
-    return [(name, value) for name in ("s", "upload", "older") for value in asked.getlist(name)[:MAX_NAMED] if value]

@@ -52,9 +52,7 @@ class ListPair:
 
 
 def compared(session_id: str, state: ReplayState, b: ReplayState | None = None) -> ListPair | None:
-    """What the state asks for, event 0 unless it says otherwise; None where nothing was sent, and
-    where the replay has no event to show.
-    """
+    """What the state asks for, event 0 unless it says otherwise; None where nothing was sent or no event is there."""
     ran = replays.run(session_id, state)
     if not ran.replay.weighed.steps:
         return None
@@ -109,7 +107,6 @@ def _between(replay: Replay, between: tuple[int, int], error: str) -> ListPair:
 
 
 def _of_two(a: Replay, b: Replay, state: ReplayState, error: str) -> ListPair:
-    """The lists of two replays of one session at one request."""
     wanted = state.request or 0
     place = _nearest(a, wanted)
     if place != wanted:

@@ -4,31 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from sessions.engine.policies.policy import Item
-from sessions.engine.replays.diff import OPS, diff_lists
+from sessions.engine.replays.diff import OPS, Row, diff_lists
 from sessions.models import Session
 from sessions.pages.diff.bodies import Body, body
-from sessions.pages.diff.compared import compared
-from sessions.pages.diff.minimap import Rectangle, minimap, strip
+from sessions.pages.diff.compared import Heading, compared
 from sessions.pages.ui import figures, folding
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
-from sessions.pages.ui.before_after import before_after, uses_of
+from sessions.pages.ui.before_after import Group, GroupLine, before_after, uses_of
 from sessions.runs import losses, replays
 from sessions.runs.overview import bytes_label
 
 if TYPE_CHECKING:
-    from sessions.engine.replays.diff import Row
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.pages.diff.compared import Heading
-    from sessions.pages.ui.before_after import Group, GroupLine
-    from sessions.pages.ui.folding import FoldedLine
-    from sessions.runs.losses import EventLoss
     from sessions.runs.replay_state import ReplayState
 
     GroupRow = tuple[GroupLine, Body | None, str]
+    from sessions.engine.replays.diff import Row
+    from sessions.pages.ui.folding import FoldedLine
+
 
 MOST_BODIES = 40
 """Inserted and edited messages whose text is shown on the page."""
@@ -39,7 +37,7 @@ MOST_TABS = 40
 class DiffLine:
     """A line as the page shows it: ``change`` is its number among the changes, ``open_href`` unfolds a run."""
 
-    line: FoldedLine
+    line: folding.FoldedLine
     change: int | None
     body: Body | None
     open_href: str
@@ -127,10 +125,7 @@ class NoEvents:
 def build_diff(
     session: Session, state: ReplayState, urls: Urls | None = None, b: ReplayState | None = None
 ) -> DiffView | NoEvents:
-    """The diff that the state asks for; ``b`` is a second replay, whose list at the state's request is the after list.
-
-    ``urls`` leads elsewhere than the session's own pages where a link is shown.
-    """
+    """The state's diff; ``b``: a second replay, whose list comes after; ``urls``: a link's own, not the session's."""
     urls = urls or session_urls(session.pk)
     two = compared(session.pk, state, b)
     if two is None:
@@ -141,7 +136,8 @@ def build_diff(
     replay, event = two.first, two.event
     rows = diff_lists(two.before, two.after, replay.weighed)
     places = [at for at, row in enumerate(rows) if not state.only or row.op == state.only]
-    uses = uses_of(loss := _loss(session, replay, event))
+    lost = losses.of_replay(session, replay) if event is not None else None
+    uses = uses_of(loss := lost.of(event.index) if lost is not None and event is not None else None)
     lines = folding.fold(rows, state.rows, uses) if not state.only else _only(rows, places)
     known = (two.label, bytes_label(replay.weighed.transcript.format))
     number = event.index if event else None
@@ -185,13 +181,7 @@ def build_diff(
     )
 
 
-def _loss(session: Session, replay: Replay, event: Event | None) -> EventLoss | None:
-    """What the compaction lost; None where that is not at hand, or two other lists are compared."""
-    found = losses.of_replay(session, replay) if event is not None else None
-    return found.of(event.index) if found is not None and event is not None else None
-
-
-def _loses(loss: EventLoss | None) -> str:
+def _loses(loss: losses.EventLoss | None) -> str:
     if loss is None:
         return ""
     if not loss.rules and not loss.gone:
@@ -200,7 +190,7 @@ def _loses(loss: EventLoss | None) -> str:
 
 
 def _groups(
-    replay: Replay, event: Event, loss: EventLoss | None, body_of: Callable[[Row], Body | None], urls: Urls
+    replay: Replay, event: Event, loss: losses.EventLoss | None, body_of: Callable[[Row], Body | None], urls: Urls
 ) -> tuple[tuple[Group, tuple[GroupRow, ...]], ...]:
     """The three groups at full width; a line has its text, word by word where it was edited, and its message."""
     n_bodies = 0
@@ -223,11 +213,10 @@ def _layouts(state: ReplayState, urls: Urls, *, grouped: bool) -> tuple[Choice, 
 
 
 def _last(replay: Replay) -> int:
-    """The last request of the branch."""
     return replay.weighed.steps[-1].request if replay.weighed.steps else 0
 
 
-def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[FoldedLine, ...]:
+def _only(rows: Sequence[Row], places: Sequence[int]) -> tuple[folding.FoldedLine, ...]:
     """The rows of one fate, each by itself up to as many as a run opens; the rest in runs."""
     shown = [folding.line(rows[at], at) for at in places[: folding.MOST_OPEN]]
     rest = places[folding.MOST_OPEN :]
@@ -246,7 +235,6 @@ def _filters(rows: Sequence[Row], state: ReplayState, urls: Urls) -> tuple[Choic
 
 
 def _tabs(replay: Replay, number: int | None, urls: Urls, state: ReplayState) -> tuple[Choice, ...]:
-    """The events, at most forty around the one shown."""
     if urls.frozen and state.between:
         return ()
     n = len(replay.events)
@@ -303,7 +291,7 @@ def _checks(event: Event | None, rows: Sequence[Row], after: Sequence[Item]) -> 
 
 
 def _shown(
-    lines: Sequence[FoldedLine], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls,
+    lines: Sequence[folding.FoldedLine], body_of: Callable[[Row], Body | None], rows: Sequence[Row], urls: Urls,
     state: ReplayState, *, known: tuple[str, str], uses: Mapping[int, tuple[str, bool]],
 ) -> tuple[DiffLine, ...]:  # fmt: skip
     """The lines with their change numbers, links and, for the first forty that have one, their text."""
@@ -324,3 +312,48 @@ def _shown(
         )
         shown.append(DiffLine(line, number, body, opening, urls.to_message(line.message), *known, used=used, lost=lost))
     return tuple(shown)
+
+
+MAP_HEIGHT = 640
+
+
+@dataclass(frozen=True, slots=True)
+class Rectangle:
+    """A rectangle of the minimap or of the strip."""
+
+    op: str
+    x: float
+    y: float
+    width: float
+    height: float
+    anchor: str = ""
+
+
+def strip(rows: Sequence[Row]) -> tuple[Rectangle, ...]:
+    """The messages' fates in order, as one bar 400 wide."""
+    marks: list[Rectangle] = []
+    wide = 400 / max(len(rows), 1)
+    start = 0
+    for op, run in groupby(row.op for row in rows):
+        n = len(list(run))
+        marks.append(Rectangle(op, round(start * wide, 2), 0, round(max(n * wide, 1), 2), 6))
+        start += n
+    return tuple(marks)
+
+
+def minimap(lines: Sequence[FoldedLine], overhead: int) -> tuple[Rectangle, ...]:
+    """The minimap: both lists, tokens to scale, the overhead first."""
+    before = overhead + sum(line.tokens_before for line in lines)
+    after = overhead + sum(line.tokens_after for line in lines)
+    scale = MAP_HEIGHT / max(before, after, 1)
+    marks = [Rectangle("kept", x, 0, 16, round(max(overhead * scale - 1, 1), 1)) for x in (0, 20)]
+    left = right = overhead * scale
+    for line in lines:
+        anchor = f"d-{line.first}"
+        for x, tokens in ((0, line.tokens_before), (20, line.tokens_after)):
+            if tokens:
+                top = left if x == 0 else right
+                marks.append(Rectangle(line.op, x, round(top, 1), 16, round(max(tokens * scale - 0.5, 0.5), 1), anchor))
+        left += line.tokens_before * scale
+        right += line.tokens_after * scale
+    return tuple(marks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -16,15 +16,11 @@ from sessions.models import Session
 from sessions.pages.ab import state as ab_state
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.ui import exports
-from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
-
-if TYPE_CHECKING:
-    from sessions.pages.ui.addresses import Urls
-    from sessions.runs.replay_state import ReplayState
 
 
 @require_safe
@@ -49,7 +45,7 @@ def diff(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(render(request, "sessions/diff/page.html", context, status=400 if state.errors else 200))
 
 
-def _asked(request: HttpRequest, found: Session) -> tuple[ReplayState, ReplayState | None, Urls]:
+def _asked(request: HttpRequest, found: Session) -> tuple[urlstate.ReplayState, urlstate.ReplayState | None, Urls]:
     """The state, the second replay where the address has one, and where the page's links lead."""
     own = overview(found.pk).weighed
     urls, query = session_urls(found.pk), request.GET.dict()
@@ -59,7 +55,7 @@ def _asked(request: HttpRequest, found: Session) -> tuple[ReplayState, ReplaySta
     return replace(two.a, errors=two.errors), two.b, replace(urls, beside=ab_state.second_query(two))
 
 
-def _exported(state: ReplayState, view: DiffView, urls: Urls) -> Any:
+def _exported(state: urlstate.ReplayState, view: DiffView, urls: Urls) -> Any:
     """What the export menu needs: the event's query, or for each side its words and the query of its list."""
     if view.number is not None:
         return urlstate.query(state, event=view.number, request=None, rows=None, layout="", only="")

@@ -11,15 +11,13 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions.engine.sweeps.advice import most_compactions
-from sessions.engine.sweeps.fleet.groups import COUNTS
+from sessions.engine.sweeps.fleet.groups import COUNTS, Group
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 
 if TYPE_CHECKING:
-    from sessions.engine.sweeps.fleet.groups import Group
-    from sessions.pages.fleet.state import FleetState
     from sessions.runs.fleet import Fleet
 
 WORDS = {"agent": "Agent", "client": "Version", "model": "Model", "project": "Project", "week": "Week"}
@@ -95,7 +93,7 @@ class FleetView:
     n_unpriced: int
 
 
-def fleet_view(state: FleetState, found: Fleet) -> FleetView:
+def fleet_view(state: urlstate.FleetState, found: Fleet) -> FleetView:
     """The page's content."""
     alike = dict(state.alike)
     here = reverse("sessions:fleet")
@@ -121,13 +119,13 @@ def fleet_view(state: FleetState, found: Fleet) -> FleetView:
     )
 
 
-def _group(group: Group, state: FleetState, alike: Mapping[str, str]) -> FleetRow:
+def _group(group: Group, state: urlstate.FleetState, alike: Mapping[str, str]) -> FleetRow:
     value = group.key or NOT_RECORDED
     name = PurePosixPath(group.key).name or group.key if state.by == "project" else group.key
     return _row(group, state, {**alike, state.by: value}, name or NOT_SAID)
 
 
-def _row(group: Group, state: FleetState, alike: Mapping[str, str], name: str) -> FleetRow:
+def _row(group: Group, state: urlstate.FleetState, alike: Mapping[str, str], name: str) -> FleetRow:
     following = BY[(BY.index(state.by) + 1) % len(BY)]
     return FleetRow(
         name=name,
@@ -149,7 +147,6 @@ def _row(group: Group, state: FleetState, alike: Mapping[str, str], name: str) -
 
 
 def _library(alike: Mapping[str, str], only: str) -> str:
-    """The library with the sessions behind a figure."""
     pairs = [("only", only)] if only else []
     pairs += [(name, value) for name, value in alike.items() if value]
     return reverse("sessions:library") + (f"?{urlencode(pairs)}" if pairs else "")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect
@@ -17,29 +16,22 @@ from sessions.pages.ui.view import csv_file, part_or_page, private
 from sessions.runs import fleet as fleets
 from sessions.services import figures
 
-if TYPE_CHECKING:
-    from sessions.pages.fleet.state import FleetState
-
 
 @require_safe
 def fleet(request: HttpRequest) -> HttpResponse:
     """The page; its part while a worker catches up."""
     state = urlstate.parse(request.GET)
     here = urlstate.query(state.by, state.alike)
+    only = [part for name, value in state.alike.items() for part in ("--only", f"{name}={value}")]
     context = {
         "view": fleet_view(state, fleets.fleet(state.by, state.alike)),
-        "cli": _command(state),
+        "cli": shlex.join(["ctxweb", "fleet", "--by", state.by, *only]),
         "here": f"{reverse('sessions:fleet')}{here}",
         "start_url": f"{reverse('sessions:fleet_start')}{here}",
         "json_url": f"{reverse('sessions:fleet_json')}{here}",
         "csv_url": f"{reverse('sessions:fleet_csv')}{here}",
     }
     return private(part_or_page(request, "sessions/fleet/_view.html", "sessions/fleet/page.html", context))
-
-
-def _command(state: FleetState) -> str:
-    given = [part for name, value in state.alike.items() for part in ("--only", f"{name}={value}")]
-    return shlex.join(["ctxweb", "fleet", "--by", state.by, *given])
 
 
 @require_safe

@@ -1,8 +1,9 @@
-"""What the library shows: rows by project, the choices above them and the columns."""
+"""What the library shows: rows by project, the choices above them and the columns; what is kept in sync."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +15,18 @@ from sessions.engine.sweeps.fleet.values import NOT_RECORDED
 from sessions.models import Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter, Link, home_as_tilde
+from sessions.pages.ui.figures import listed, plural, size
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
 
 if TYPE_CHECKING:
-    from sessions.pages.library.state import LibraryState
+    from sessions.adapters.local import LocalFile
+    from sessions.adapters.synced import Progress, Synced
     from sessions.selectors import SessionPage
     from sessions.selectors.files import FileGroup
     from sessions.selectors.library import LibraryFacts, Project
     from sessions.selectors.search import Coverage, SessionHits
+
 
 GROUP = "group-"
 """Ids of the rows that stand for a file, before the id of the session whose place they take."""
@@ -78,7 +82,7 @@ class Part:
     href: str = ""
 
 
-def parts(state: LibraryState, page: SessionPage) -> tuple[Part, ...]:
+def parts(state: urlstate.LibraryState, page: SessionPage) -> tuple[Part, ...]:
     """The table: one part, or one for each project."""
     if not page.projects:
         return (Part(_rows(state, page, page.sessions)),)
@@ -86,7 +90,7 @@ def parts(state: LibraryState, page: SessionPage) -> tuple[Part, ...]:
     return tuple(_part(state, page, one, [by_id[pk] for pk in one.ids if pk in by_id]) for one in page.projects)
 
 
-def _part(state: LibraryState, page: SessionPage, project: Project, sessions: Sequence[Session]) -> Part:
+def _part(state: urlstate.LibraryState, page: SessionPage, project: Project, sessions: Sequence[Session]) -> Part:
     rows = _rows(state, page, sessions)
     n_shown = sum(row.group.n_sessions if row.group else 1 for row in rows)
     href = urlstate.changed(state, project=project.name or NOT_RECORDED) if n_shown < project.n_sessions else ""
@@ -95,7 +99,7 @@ def _part(state: LibraryState, page: SessionPage, project: Project, sessions: Se
     return Part(rows, name, path if path != name else "", project.n_sessions, project.dollars, href)
 
 
-def _rows(state: LibraryState, page: SessionPage, sessions: Sequence[Session]) -> tuple[Row, ...]:
+def _rows(state: urlstate.LibraryState, page: SessionPage, sessions: Sequence[Session]) -> tuple[Row, ...]:
     grouped = [(session, page.groups.get(session.pk)) for session in sessions]
     return tuple(
         Row(one, group, urlstate.changed(state, file=group.key) if group else "", page.hits.get(one.pk))
@@ -103,7 +107,7 @@ def _rows(state: LibraryState, page: SessionPage, sessions: Sequence[Session]) -
     )
 
 
-def also_set(state: LibraryState, page: SessionPage) -> tuple[Link, ...]:
+def also_set(state: urlstate.LibraryState, page: SessionPage) -> tuple[Link, ...]:
     """The filters that another page led to, each with the address without it."""
     found = [Link(f"{name}: {NOT_SAID if value == NOT_RECORDED else value}", urlstate.changed(state, **{name: ""}))
              for name, value in state.alike.items() if value]  # fmt: skip
@@ -115,7 +119,7 @@ def also_set(state: LibraryState, page: SessionPage) -> tuple[Link, ...]:
     return tuple(found)
 
 
-def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...]:
+def choices(state: urlstate.LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...]:
     """The filters with their counts."""
     words = {
         "": "All",
@@ -130,11 +134,8 @@ def choices(state: LibraryState, counts: Mapping[str, int]) -> tuple[Filter, ...
     )
 
 
-def columns(state: LibraryState) -> tuple[tuple[str, ...], ...]:
-    """The heads: name, words, CSS classes, title, where its order or the other direction is, ``aria-sort``.
-
-    Without a name it sorts nothing.
-    """
+def columns(state: urlstate.LibraryState) -> tuple[tuple[str, ...], ...]:
+    """The heads: name ("" sorts nothing), words, CSS classes, title, where its order is or the other, ``aria-sort``."""
     direction = "ascending" if state.ascending else "descending"
     return tuple(
         (*column, urlstate.toggled(state, name), direction if name == state.column else "")
@@ -144,7 +145,7 @@ def columns(state: LibraryState) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def more(state: LibraryState, page: SessionPage) -> Link | None:
+def more(state: urlstate.LibraryState, page: SessionPage) -> Link | None:
     """What is left after the page: all of it where it is little, else the next hundred, or the next projects."""
     if page.projects:
         start = page.start + len(page.projects)
@@ -158,7 +159,7 @@ def more(state: LibraryState, page: SessionPage) -> Link | None:
 
 
 def library_context(
-    state: LibraryState,
+    state: urlstate.LibraryState,
     page: SessionPage,
     facts: LibraryFacts,
     coverage: Coverage | None = None,
@@ -197,3 +198,111 @@ def first_run_context() -> dict[str, object]:
         "format_labels": [format_label(name) for name in registry.plugins("formats")],
         "folders": [{"label": format_label(name), "path": path} for name, path in kept],
     }
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Sessions of agents on this computer: ``words`` as "22 Claude Code and 6 Codex", and how many in all."""
+
+    words: str
+    n_files: int
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """One folder to choose: its path, also as it is shown, what it holds in words, and whether it is chosen."""
+
+    path: str
+    shown: str
+    holds: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """One agent to choose, and its folders where it has one for each project."""
+
+    name: str
+    label: str
+    holds: str
+    chosen: bool
+    folders: tuple[Folder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Where the keeping in sync stands: its sentence, how far reading is, and what asks again."""
+
+    words: str
+    n_files: int
+    n_read: int
+    is_paused: bool
+    poll: str
+    seconds: int
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether files wait to be read."""
+        return not self.is_paused and self.n_read < self.n_files
+
+
+READING_SECONDS, QUIET_SECONDS = 1, 5
+"""Between two looks at how far it is: while files are read, and later."""
+
+
+def found_words(files: Sequence[LocalFile]) -> Found | None:
+    """What was found, the agent with most sessions first; None without any."""
+    counts = Counter(one.agent.label for one in files).most_common()
+    return Found(listed(f"{n:,} {label}" for label, n in counts), len(files)) if files else None
+
+
+def to_choose(files: Sequence[LocalFile], synced: Synced) -> tuple[Kept, ...]:
+    """Every agent that keeps sessions here, as far as it was chosen before."""
+    return tuple(
+        Kept(name, some[0].agent.label, _holds(some), name in synced.agents, _folders(some, synced))
+        for name, some in _grouped(files, lambda one: one.agent.name)
+    )
+
+
+def _grouped(files: Sequence[LocalFile], by: Callable[[LocalFile], str]) -> list[tuple[str, list[LocalFile]]]:
+    groups: dict[str, list[LocalFile]] = {}
+    for one in files:
+        groups.setdefault(by(one), []).append(one)
+    return [*groups.items()]
+
+
+def _folders(files: Sequence[LocalFile], synced: Synced) -> tuple[Folder, ...]:
+    found = _grouped(files, lambda one: str(one.folder))
+    if len(found) < 2:
+        return ()
+    return tuple(Folder(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in found)
+
+
+def other_folders(files: Iterable[LocalFile], synced: Synced) -> tuple[str, ...]:
+    """Chosen folders that are of no agent."""
+    known = {str(one.folder) for one in files}
+    return tuple(path for path in synced.folders if path not in known)
+
+
+def _holds(files: Sequence[LocalFile]) -> str:
+    number, unit = size(sum(one.size for one in files))
+    return f"{plural(len(files), 'session')}, {number} {unit}"
+
+
+def sync_line(synced: Synced, reached: Progress, *, seen: str, n_new: int) -> Line:
+    """The line above the list; ``seen`` is what the page has seen of the files, ``n_new`` came since it was opened."""
+    n_files, n_read = reached.n_files, min(reached.n_read, reached.n_files)
+    if synced.paused:
+        words = f"Paused. {plural(n_files, 'file')} stay as they were read."
+    elif n_read < n_files:
+        words = f"Reading {plural(n_files, 'file')}, {n_read:,} done. New ones appear by themselves."
+    elif not n_files:
+        words = "Looking for sessions."
+    else:
+        words = f"{plural(n_files, 'file')}. New ones appear by themselves."
+    if reached.n_failed and not synced.paused:
+        words += f" {reached.n_failed:,} could not be read."
+    if n_new:
+        words += f" {n_new:,} new."
+    busy = not n_files or n_read < n_files
+    return Line(words, n_files, n_read, synced.paused, seen, READING_SECONDS if busy else QUIET_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db.models import Count, Max
@@ -15,23 +15,16 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_http_methods, require_safe
 
 from sessions import selectors
-from sessions.adapters.local import local_files
+from sessions.adapters.local import LocalFile, local_files
 from sessions.adapters.synced import Synced, add_agents, keep_synced, progress, synced
 from sessions.models import LiveSource
 from sessions.pages.library import context as listing
-from sessions.pages.library import found
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.view import asks_fragment, csv_file, varied
 from sessions.selectors.library import library_facts
 from sessions.selectors.search import coverage
 from sessions.selectors.uploads import open_uploads
-
-if TYPE_CHECKING:
-    from sessions.adapters.local import LocalFile
-    from sessions.pages.library.state import LibraryState
-    from sessions.selectors import SessionPage
-
 
 EXPORT_ROWS = 10_000
 EXPORTED = (
@@ -54,7 +47,7 @@ def library(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _projects(state: LibraryState) -> SessionPage | None:
+def _projects(state: urlstate.LibraryState) -> selectors.SessionPage | None:
     """The sessions of the state under their projects; None where it groups none."""
     if not state.by_project:
         return None
@@ -63,7 +56,7 @@ def _projects(state: LibraryState) -> SessionPage | None:
     )
 
 
-def _rows(state: LibraryState, limit: int, *, grouped: bool = False) -> SessionPage:
+def _rows(state: urlstate.LibraryState, limit: int, *, grouped: bool = False) -> selectors.SessionPage:
     """The sessions of the state from its start; ``grouped``: those of one file as one row."""
     return selectors.session_list(
         search=state.q, only=state.only, format=state.format, model=state.model,
@@ -89,25 +82,24 @@ def _template(request: HttpRequest, context: dict[str, Any]) -> str:
 
 
 def _on_this_computer() -> dict[str, Any]:
-    """What stands above the list where the server is this person's own."""
     if not _is_own():
         return {}
     chosen = synced(settings.DATA)
     if chosen.is_chosen:
         return {"line": _line(chosen)}
-    return {"own": True, "found": None if chosen.declined else found.found_words(local_files())}
+    return {"own": True, "found": None if chosen.declined else listing.found_words(local_files())}
 
 
 def _is_own() -> bool:
     return settings.FINDS_SESSIONS and not settings.REQUIRE_LOGIN
 
 
-def _line(chosen: Synced, before: str = "") -> found.Line:
+def _line(chosen: Synced, before: str = "") -> listing.Line:
     """``before`` is what the page saw first: when a file last changed, and how many there were."""
     changed, n = LiveSource.objects.aggregate(changed=Max("changed_at"), n=Count("*")).values()
     seen = whole(before.partition(" ")[0])
     first = n if seen is None else seen
-    return found.sync_line(
+    return listing.sync_line(
         chosen,
         progress(settings.DATA),
         seen=f"{first} {changed.isoformat() if changed else ''}",
@@ -177,7 +169,7 @@ def _choice(
     request: HttpRequest, files: Sequence[LocalFile], chosen: Synced, *, problem: str = "", other: str = ""
 ) -> HttpResponse:
     context = {
-        "agents": found.to_choose(files, chosen), "others": found.other_folders(files, chosen),
+        "agents": listing.to_choose(files, chosen), "others": listing.other_folders(files, chosen),
         "synced": chosen, "problem": problem, "other": other,
     }  # fmt: skip
     return render(request, "sessions/library/choose.html", context, status=400 if problem else 200)

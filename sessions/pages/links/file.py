@@ -1,22 +1,27 @@
-"""A replay as one HTML file that opens anywhere: nothing in it asks for anything else."""
+"""A replay as one HTML file that opens anywhere and asks for nothing else, and as Markdown for an issue tracker."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.template.loader import render_to_string
 
 from ctxweb.version import ctxweb_version
-from sessions.engine.redact import redact
+from sessions.engine.base.words import counted
+from sessions.engine.costs.cost_report import span
+from sessions.engine.quality.calls import strings_of
+from sessions.engine.redact import Choice, redact
+from sessions.engine.redact.escaping import Markdown
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.ui.labelled import format_label
 
 if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
+    from sessions.engine.why.verdicts import Verdict
+
 
 TABLES = ("positions", "recorded")
 """Parts of the document that hold figures alone."""
@@ -79,17 +84,131 @@ def _removed(document: dict[str, Any], choice: Choice) -> str:
     counts: Counter[str] = Counter()
     for key, part in document.items():
         if key not in TABLES:
-            for text in _texts(part):
+            for text in strings_of(part):
                 counts.update(redact(text, choice).counts)
     return ", ".join(f"{n:,} {name}" for name, n in counts.items()) or "no secret was found"
 
 
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for inner in value.values():
-            yield from _texts(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+MOST_ROWS = 20
+
+
+def report_markdown(
+    document: dict[str, Any],
+    verdicts: Sequence[Verdict],
+    *,
+    title: str,
+    note: str,
+    choice: Choice,
+    label: str,
+    command: str,
+    skeleton: str = "",
+) -> str:
+    """The report of a ``ctxweb.handout/1`` document, its texts redacted.
+
+    ``command`` makes the replay again; ``label`` says how its tokens are known; ``skeleton`` how its skeleton fares.
+    """
+    session, position = document["session"], document["positions"][document["chosen"]]
+    out = Markdown(choice)
+    out.heading(1, title)
+    about = (
+        format_label(session["format"]),
+        session["model"] or "model not recorded",
+        counted(session["messages"], "message"),
+        counted(session["requests"], "request"),
+    )
+    out.paragraph(", ".join(about) + ".")
+    out.quote(note)
+    out.heading(2, "Verdict")
+    out.paragraph(document["headline"])
+    _evidence(out, verdicts)
+    out.heading(2, f"Setting: {document['policy']['label']}")
+    out.code(command)
+    _totals(out, document, position, label)
+    _compactions(out, position)
+    _losses(out, document)
+    if skeleton:
+        out.heading(2, "Reproduce")
+        out.paragraph(skeleton)
+    out.paragraph(f"Made with ctxweb {ctxweb_version()}. Tokens: {label}. Assumes the agent sends the same messages.")
+    return str(out)
+
+
+def _evidence(out: Markdown, verdicts: Sequence[Verdict]) -> None:
+    """What happened where, why, and how sure; with the sentences that support the first."""
+    if not verdicts:
+        return
+    rows = [
+        (verdict.point, _count(verdict.saw), _count(verdict.true), _count(verdict.threshold), verdict.because,
+         verdict.certainty)
+        for verdict in verdicts[:MOST_ROWS]
+    ]  # fmt: skip
+    heads = ("What happened", "Counted, tokens", "Actual, tokens", "Threshold, tokens", "Why", "How sure")
+    out.table(heads, rows)
+    _left(out, len(verdicts), "cause")
+    out.bullets(proof.text for proof in verdicts[0].evidence)
+
+
+def _totals(out: Markdown, document: dict[str, Any], position: dict[str, Any], label: str) -> None:
+    cost = "no price" if position["cost"] is None else span(*position["cost"])
+    rows = [
+        ("Compacts at", "–" if position["threshold"] is None else f"{position['threshold']:,} {position['unit']}"),
+        ("Context window, tokens", f"{document['session']['window']:,}"),
+        ("Compactions", f"{position['compactions']:,}, recorded {document['session']['compactions']:,}"),
+        (f"Peak context, tokens ({label})", f"{position['peak']:,}"),
+        ("Cost, US dollars (estimated)", cost),
+        ("Lost", _lost(position)),
+    ]
+    out.table(("Measure", "Value"), rows)
+
+
+def _compactions(out: Markdown, position: dict[str, Any]) -> None:
+    if not position["events"]:
+        out.paragraph("No compaction.")
+        return
+    rows = [
+        (
+            str(event["event"] + 1), f"{event['request']:,}", f"{event['measure']:,} {position['unit']}",
+            f"{event['before']:,} → {event['after']:,}",
+            f"{event['messages_before']:,} → {event['messages_after']:,}", _lost(event),
+        )
+        for event in position["events"][:MOST_ROWS]
+    ]  # fmt: skip
+    out.heading(2, "Compactions")
+    out.table(("Compaction", "Request", "Counted", "Context, tokens", "Messages", "Lost"), rows)
+    _left(out, position["compactions"], "compaction")
+
+
+def _losses(out: Markdown, document: dict[str, Any]) -> None:
+    """Rules and things used later that the chosen compaction lost, in their own words."""
+    found = document["losses"]
+    if not found or not (found["rules"] or found["gone"]):
+        return
+    rows = [
+        ("rule", rule["text"], f"#{rule['message']}",
+         "–" if rule["broken_at"] is None else f"broken at #{rule['broken_at']}")
+        for rule in found["rules"][:MOST_ROWS]
+    ]  # fmt: skip
+    rows += [
+        (need["kind"], need["text"], f"#{need['message']}", f"used at #{need['used_at']}")
+        for need in found["gone"][:MOST_ROWS]
+    ]
+    n = len(found["rules"]) + len(found["gone"])
+    out.heading(2, f"What compaction {document['event']['event'] + 1} lost")
+    out.table(("What", "Text", "Message", "Later"), rows)
+    if n > len(rows):
+        out.paragraph(f"{n:,} in all.")
+
+
+def _lost(one: dict[str, Any]) -> str:
+    if one["open"] and not one["rules"] + one["gone"]:
+        return f"depends on the summary: {counted(one['open'], 'thing')}"
+    return f"{counted(one['rules'], 'rule')}, {one['gone']:,} used later"
+
+
+def _left(out: Markdown, n: int, what: str) -> None:
+    if n > MOST_ROWS:
+        out.paragraph(f"The first {MOST_ROWS} of {counted(n, what)}.")
+
+
+def _count(n: int | None) -> str:
+    return "unknown" if n is None else f"{n:,}"

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ctxweb.version import ctxweb_version
 from sessions.engine.base.errors import BadParameter, UnreadableInput
@@ -16,7 +16,7 @@ from sessions.engine.reading import jsonio
 from sessions.engine.replays.diff import diff_lists
 from sessions.models import ReplayLink, Session
 from sessions.pages.diff.compared import compared
-from sessions.pages.links import claims, shared_views, steering
+from sessions.pages.links import shared_views, steering
 from sessions.pages.links.file import TABLES, groups
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.redaction import cleaned
@@ -29,9 +29,6 @@ from sessions.runs.overview import overview
 from sessions.runs.replay_state import ReplayState
 from sessions.services import links as service
 from sessions.services.prices import prices_for
-
-if TYPE_CHECKING:
-    from sessions.runs.losses import Losses
 
 SCHEMA = "ctxweb.shared/1"
 
@@ -46,10 +43,7 @@ class Changed:
 
 
 def keep(link: ReplayLink) -> None:
-    """Keep what the link shows now of the sender's setting; computed anew where it kept something before.
-
-    A claim that was written here, and not by the sender, follows.
-    """
+    """Keep what the link shows now of the sender's setting; a claim written here, not by the sender, follows."""
     before, shown = kept(link), _shown(link)
     title = shown["claim"] if before and before["claim"] == link.title else link.title
     data = gzip.compress(json.dumps(shown, ensure_ascii=False).encode("utf-8", "replace"), mtime=0)
@@ -72,10 +66,7 @@ def kept(link: ReplayLink) -> dict[str, Any]:
 
 
 def changed(opened: Opened, then: dict[str, Any]) -> tuple[Changed, ...]:
-    """Which figures this server computes otherwise now: another version, or other prices.
-
-    Of one compaction alone only whether its own lists or losses do.
-    """
+    """Figures that another version or other prices change; of one compaction alone only its own lists or losses."""
     now = _figures(opened)
     others = {fact["name"]: fact for fact in now["facts"]}
     rows = [
@@ -157,7 +148,7 @@ def _claim(opened: Opened) -> str:
     link = opened.link
     if link.reply_to is not None:
         first = Opened(link.reply_to, "", {}).senders
-        return (claims.against(link.session, first, opened.senders) or claims.SAME)[:255]
+        return (shared_views.against(link.session, first, opened.senders) or shared_views.SAME)[:255]
     return shared_views.VIEWS[link.view].claim(link.session, link.state)[:255]
 
 
@@ -177,7 +168,7 @@ def _figures(opened: Opened) -> dict[str, Any]:
         if not opened.alone:
             rows = [
                 {"name": fact.name, "note": fact.note, **dataclasses.asdict(fact.cell)}
-                for fact in steering.sent(opened)
+                for fact in steering.facts(opened, opened.senders)
             ]
         shown = opened.compactions_of(found)
         events = [(one.request, one.before_tokens, one.after_tokens, one.n_before, one.n_after) for one in shown]
@@ -191,7 +182,7 @@ def _figures(opened: Opened) -> dict[str, Any]:
     return found_again
 
 
-def _lost(opened: Opened, found: Losses | None, shown: Sequence[int]) -> str | None:
+def _lost(opened: Opened, found: losses.Losses | None, shown: Sequence[int]) -> str | None:
     """A digest of the rules that the ``shown`` compactions lost, and of what the sender's did; None: not at hand."""
     if found is None:
         return None
@@ -246,7 +237,6 @@ def _facts(then: dict[str, Any]) -> tuple[steering.Fact, ...]:
 
 
 def _words(fact: dict[str, Any]) -> str:
-    """A fact's figure as one line."""
     value = fact["value"]
     number = value if isinstance(value, str) else f"{value:,.2f}" if isinstance(value, float) else f"{value:,}"
     return f"{number} {fact['unit']}".strip() if fact["unit"] in ("tokens", "bytes") else number

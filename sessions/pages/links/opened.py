@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from sessions.engine.redact import Choice
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
-    from sessions.runs.replay_state import ReplayState
 
 COMPACT_AT = "compact_at"
 """The part of an address that says where a recipient has moved the threshold to."""
 MOST_DIGITS = 12
 
 
-def stored(state: str) -> ReplayState:
+def stored(state: str) -> replay_state.ReplayState:
     """The replay of a link's frozen query string."""
     return replay_state.parse(QueryDict(state).dict())
 
@@ -84,7 +83,7 @@ class Opened:
         return overview(self.session.pk).weighed
 
     @cached_property
-    def senders(self) -> ReplayState:
+    def senders(self) -> replay_state.ReplayState:
         """The sender's setting."""
         return stored(self.link.state)
 
@@ -104,12 +103,12 @@ class Opened:
         return whole(self.looking.get(COMPACT_AT, "").replace(",", ""), MOST_DIGITS) if self.moves else None
 
     @cached_property
-    def setting(self) -> ReplayState:
+    def setting(self) -> replay_state.ReplayState:
         """What is replayed: the sender's setting, or the recipient's where the sender lets them move it."""
         return self.senders if self.compact_at is None else moved(self.weighed, self.senders, self.compact_at)
 
     @cached_property
-    def state(self) -> ReplayState:
+    def state(self) -> replay_state.ReplayState:
         """The setting with what is looked at; of a single compaction only how its lists are laid out."""
         looking = {name: self.looking[name] for name in self.looking}
         if self.alone:
@@ -133,7 +132,7 @@ class Opened:
         return reverse(f"sessions:{name}", args=[self.token, *more])
 
 
-def moved(weighed: Weighed, state: ReplayState, threshold: int) -> ReplayState:
+def moved(weighed: Weighed, state: replay_state.ReplayState, threshold: int) -> replay_state.ReplayState:
     """The state with its trigger at ``threshold`` (in the trigger's own unit), or as near as its parameter allows.
 
     Between two known places of the threshold the parameter lies between theirs.  Where nothing moves it, the state

@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import QueryDict
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
+from sessions.engine.quality.baseline import change_words
 from sessions.engine.reports import report
 from sessions.engine.sweeps.sweep import WINDOW
 from sessions.models import Session
-from sessions.pages.diff.context import DiffView, build_diff, build_run
-from sessions.pages.links import claims, redaction
-from sessions.pages.links.opened import stored
+from sessions.pages.diff.compared import compared
+from sessions.pages.diff.context import DiffView, build_diff
+from sessions.pages.links import redaction
+from sessions.pages.links.opened import Opened, stored
 from sessions.pages.replay.context import build_replay
 from sessions.pages.session import facts
 from sessions.pages.session import state as session_state
 from sessions.pages.session.chart import pressure_json
 from sessions.pages.sweep.rows import policy_words, said_setting
+from sessions.pages.ui import figures
 from sessions.pages.ui.labelled import client_words
-from sessions.runs import replay_state, replays
+from sessions.runs import losses, replay_state, replays
 from sessions.runs.overview import overview
+from sessions.runs.ranges import gate_of
 from sessions.runs.replay_state import ReplayState
-
-if TYPE_CHECKING:
-    from sessions.pages.links.opened import Opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,6 @@ def gaps(opened: Opened) -> tuple[str, ...]:
     return tuple(redaction.cleaned(gap.text, opened.choice) for gap in found)
 
 
-# ---- session
-
-
 def _session_frozen(query: Mapping[str, str]) -> str:
     return session_state.query(session_state.SessionState(measure=session_state.parse(query).measure)).removeprefix("?")
 
@@ -101,9 +99,6 @@ def _session_document(opened: Opened) -> dict[str, Any]:
     session = opened.session
     found = report.session_document(overview(session.pk).weighed)
     return {"schema": "ctxweb.inspect/1", "format": session.format, "sessions": [found], "skipped": []}
-
-
-# ---- replay and diff
 
 
 def wrong(view: str, session: Session, query: Mapping[str, str]) -> dict[str, str]:
@@ -130,11 +125,6 @@ def _replay_context(opened: Opened) -> dict[str, Any]:
     view = build_replay(opened.session, opened.state, opened.urls)
     figure = redaction.cleaned_figure(view.figure, opened.choice)
     return {"replay": redaction.cleaned(replace(view, figure=figure), opened.choice), "state": opened.state}
-
-
-def _replay_document(opened: Opened) -> dict[str, Any]:
-    document: dict[str, Any] = replays.document(replays.run(opened.session.pk, opened.setting))
-    return document
 
 
 def _diff_context(opened: Opened) -> dict[str, Any]:
@@ -168,11 +158,6 @@ def verdicts(opened: Opened) -> tuple[tuple[int, str], ...]:
     return tuple((verdict.request, verdict.sentence) for verdict in view.verdicts[:MOST_VERDICTS])
 
 
-def rows_context(opened: Opened) -> dict[str, Any]:
-    """One unfolded run of the diff; no lines where none is asked for."""
-    return {"lines": redaction.cleaned(build_run(opened.session, opened.state, opened.urls), opened.choice)}
-
-
 MOST_VERDICTS = 5
 NOBODY = "Nobody can reach the rest of your library from it."
 CHART = "Anyone with the link sees this replay, every compaction of it and the messages' texts, redacted."
@@ -186,7 +171,7 @@ VIEWS = {
         template="sessions/links/_session.html",
         json_words="Session",
         frozen=_session_frozen,
-        claim=lambda session, _: claims.session_claim(session),
+        claim=lambda session, _: session_claim(session),
         options=lambda _: "",
         context=_session_context,
         document=_session_document,
@@ -196,19 +181,86 @@ VIEWS = {
         template="sessions/replay/_view.html",
         json_words="Replay",
         frozen=_replay_frozen,
-        claim=lambda session, state: claims.replay_claim(session, stored(state)),
+        claim=lambda session, state: replay_claim(session, stored(state)),
         options=_options,
         context=_replay_context,
-        document=_replay_document,
+        document=lambda opened: dict(replays.document(replays.run(opened.session.pk, opened.setting))),
     ),
     "diff": SharedView(
         shows=f"{LISTS} {NOBODY}",
         template="sessions/diff/_view.html",
         json_words="Compaction",
         frozen=_replay_frozen,
-        claim=lambda session, state: claims.diff_claim(session, stored(state)),
+        claim=lambda session, state: diff_claim(session, stored(state)),
         options=_options,
         context=_diff_context,
         document=_diff_document,
     ),
 }
+
+
+SAME = "The same setting"
+"""What a reply says that moved nothing."""
+
+
+def session_claim(session: Session) -> str:
+    """One line that says why a session is worth a look."""
+    if session.is_overcounted:
+        return f"Message {session.worst_message:,} is overcounted {figures.factor(session.worst_overcount)}"
+    n = session.n_compactions
+    return f"{session.n_messages:,} messages, {figures.plural(n, 'compaction')} recorded"
+
+
+def replay_claim(session: Session, state: ReplayState) -> str:
+    """A replay against the session as recorded: where it compacts, the change of the cost, what it loses."""
+    ran, gate = replays.run(session.pk, state), gate_of(overview(session.pk).weighed, state, {})
+    at = "" if gate is None or state.policy == "none" else f" at {gate.threshold:,} {gate.unit}"
+    return f"{ran.replay.policy.label}{at}: {', '.join((_paid(session, ran), *_lost(session, ran)))}"
+
+
+def _paid(session: Session, ran: replays.ReplayRun) -> str:
+    """What the table says of the cost against its baseline; of the compactions where there is no price."""
+    base = replays.recording(session.pk).totals
+    if ran.totals.cost is not None and base.cost is not None:
+        change = change_words(ran.totals, base)
+        return f"{change} {'as' if change.startswith('the same') else 'than'} recorded"
+    return f"{figures.plural(ran.totals.compactions, 'compaction')}, {base.compactions:,} recorded"
+
+
+def diff_claim(session: Session, state: ReplayState) -> str:
+    """The two lists that are shown in figures, which tell nothing of other compactions."""
+    two = compared(session.pk, state)
+    if two is None:
+        return "No compaction with this setting"
+    what = f"Compaction {two.event.index + 1}" if two.event else two.heading.title.capitalize()
+    n = f"{len(two.before):,} → {len(two.after):,} messages"
+    return f"{what}: {n}, {two.tokens_before:,} → {two.tokens_after:,} tokens"
+
+
+def against(session: Session, before: ReplayState, after: ReplayState) -> str:
+    """What moving the threshold from one setting to another does; "" where both fire at the same place."""
+    weighed = overview(session.pk).weighed
+    gates = [gate_of(weighed, state, {}) for state in (before, after)]
+    if gates[0] is None or gates[1] is None or gates[0].threshold == gates[1].threshold:
+        return ""
+    first, second = (replays.run(session.pk, state) for state in (before, after))
+    moved = f"At {gates[1].threshold:,} instead of {gates[0].threshold:,} {gates[1].unit}"
+    return f"{moved}: {', '.join((_cost(first, second), *_lost(session, second)))}"
+
+
+def _cost(first: replays.ReplayRun, second: replays.ReplayRun) -> str:
+    """The change of the cost; of the compactions where there is no price."""
+    if first.totals.cost is not None and second.totals.cost is not None:
+        return change_words(second.totals, first.totals)
+    n = second.totals.compactions
+    return f"{figures.plural(n, 'compaction')} instead of {first.totals.compactions:,}"
+
+
+def _lost(session: Session, ran: replays.ReplayRun) -> tuple[str, ...]:
+    """Rules lost in words; nothing where that is not at hand."""
+    found = losses.of_replay(session, ran.replay)
+    if found is None:
+        return ()
+    if found.n_open and not found.n_rules + found.n_gone:
+        return ("losses depend on the summary",)
+    return (figures.lost(found.n_rules, found.n_gone),)

@@ -1,22 +1,22 @@
-"""The recipient's slider: where the sender's setting compacts, where theirs does, and what that comes to."""
+"""The recipient's setting beside the sender's: the slider, what it comes to, and a reply's two charts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from sessions.pages.links import claims
+from django.utils.safestring import SafeString
+
+from sessions.pages.ab.context import Difference, build_ab
+from sessions.pages.ab.state import AbState
+from sessions.pages.links import opened as links
+from sessions.pages.links import shared_views
+from sessions.pages.links.redaction import cleaned, cleaned_figure
 from sessions.pages.ui import figures
-from sessions.pages.ui.compact_at import compact_at, place_of
-from sessions.pages.ui.results import cost_cell, loss_cells
+from sessions.pages.ui.compact_at import CompactAt, compact_at, place_of
+from sessions.pages.ui.results import Cell, cost_cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
-
-if TYPE_CHECKING:
-    from sessions.pages.links.opened import Opened
-    from sessions.pages.ui.compact_at import CompactAt
-    from sessions.pages.ui.results import Cell
-    from sessions.runs.replay_state import ReplayState
+from sessions.runs.replay_state import ReplayState, only_replayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Steering:
     says: str
 
 
-def steering(opened: Opened) -> Steering | None:
+def steering(opened: links.Opened) -> Steering | None:
     """The slider of a link; None where the sender keeps it still, or nothing moves the trigger."""
     if not opened.moves:
         return None
@@ -52,21 +52,12 @@ def steering(opened: Opened) -> Steering | None:
     threshold = gate.threshold if gate is not None else at.threshold
     share = figures.percent(threshold, state.window or weighed.window) if at.unit == "tokens" else ""
     is_moved = opened.compact_at is not None and threshold != at.threshold
-    says = claims.against(opened.session, state, opened.setting) if is_moved else ""
+    says = shared_views.against(opened.session, state, opened.setting) if is_moved else ""
     return Steering(at, threshold, share, place_of(at, at.threshold), is_moved, says)
 
 
-def facts(opened: Opened) -> tuple[Fact, ...]:
-    """Rules lost, what is used later and lost, and the cost of what is shown, each beside the recording's."""
-    return _facts(opened, opened.setting)
-
-
-def sent(opened: Opened) -> tuple[Fact, ...]:
-    """The same of the sender's setting, wherever the slider stands."""
-    return _facts(opened, opened.senders)
-
-
-def _facts(opened: Opened, state: ReplayState) -> tuple[Fact, ...]:
+def facts(opened: links.Opened, state: ReplayState) -> tuple[Fact, ...]:
+    """Rules lost, what is used later and lost, and the cost of a setting, each beside the recording's."""
     session, ran = opened.session, replays.run(opened.session.pk, state)
     found, recorded = losses.of_replay(session, ran.replay), losses.of_recording(session)
     paid = replays.recording(session.pk).totals
@@ -78,3 +69,59 @@ def _facts(opened: Opened, state: ReplayState) -> tuple[Fact, ...]:
             cells.append(Fact(name, cell, f"recorded {other.value}" if other else "no compaction recorded"))
     cost = "no price" if paid.cost is None else f"recorded {cost_cell(paid).value}"
     return (*cells, Fact("Cost", cost_cell(ran.totals), cost))
+
+
+SHOWN = ("Cost", "Compactions", "First compaction at request", "Peak context", "Requests over the window")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSide:
+    """One of the two: whose it is, where it compacts, its chart."""
+
+    letter: str
+    whose: str
+    at: str
+    figure: SafeString
+    label: str
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """Both sides and the rows of the table."""
+
+    sides: tuple[SharedSide, SharedSide]
+    rows: tuple[Difference, ...]
+
+
+def side_by_side(opened: links.Opened, first: ReplayState, second: ReplayState, whose: tuple[str, str]) -> SideBySide:
+    """Two settings of the link's session; ``whose`` they are is said over their charts."""
+    session, choice = opened.session, opened.choice
+    states = (only_replayed(first), only_replayed(second))
+    ab = build_ab(session, session, AbState(*states))
+    sides = [
+        SharedSide(side.letter, name, _at(opened, state), cleaned_figure(side.figure, choice), side.label, side.says)
+        for side, name, state in zip(ab.sides, whose, states, strict=True)
+    ]
+    rows = [row for row in ab.rows if row.name in SHOWN]
+    rows[1:1] = _losses(opened, states)
+    return SideBySide((sides[0], sides[1]), cleaned(tuple(rows), choice))
+
+
+def _at(opened: links.Opened, state: ReplayState) -> str:
+    gate = gate_of(opened.weighed, state, {})
+    return f"compacts at {gate.threshold:,} {gate.unit}" if gate is not None else "no trigger"
+
+
+def _losses(opened: links.Opened, states: tuple[ReplayState, ReplayState]) -> list[Difference]:
+    """Rules lost, and what is used later and lost; nothing where that is not at hand."""
+    a, b = (losses.of_replay(opened.session, replays.run(opened.session.pk, state).replay) for state in states)
+    if a is None or b is None:
+        return []
+    deltas = (b.n_rules - a.n_rules, b.n_gone - a.n_gone)
+    known = not (a.n_open or b.n_open)
+    cells = zip(("Rules lost", "Used later and lost"), loss_cells(a), loss_cells(b), deltas, strict=True)
+    return [
+        Difference(name, (one, two, Cell(figures.signed(delta) if known else "unknown")))
+        for name, one, two, delta in cells
+    ]

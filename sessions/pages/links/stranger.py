@@ -4,34 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, cast
+from urllib.parse import urlencode
 
 from csp.decorators import csp_replace
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
-from django.views.decorators.http import require_http_methods, require_safe
 
 from ctxweb.version import ctxweb_version
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading import jsonio
 from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.replays.diff import diff_lists
-from sessions.models import ReplayLink
+from sessions.engine.transcript.speaker import speaker
+from sessions.engine.transcript.types import Kind, Message
+from sessions.models import ReplayLink, viewer
 from sessions.pages.diff.compared import compared
-from sessions.pages.links import frozen, shared_views
+from sessions.pages.diff.context import build_run
+from sessions.pages.links import frozen, gate, shared_views
+from sessions.pages.links.forms import ReplyForm
 from sessions.pages.links.gate import for_strangers, gone
 from sessions.pages.links.opened import Opened
-from sessions.pages.links.passages import passage
-from sessions.pages.links.redaction import cleaned
-from sessions.pages.links.sides import side_by_side
-from sessions.pages.links.steering import facts, steering
+from sessions.pages.links.redaction import cleaned, without_stump
+from sessions.pages.links.steering import facts, side_by_side, steering
 from sessions.pages.ui.addresses import with_query
+from sessions.pages.ui.blocks import LONG
 from sessions.pages.ui.view import asks_fragment, attached, part_or_page, varied
-from sessions.runs import replays
+from sessions.runs import replay_state, replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import row_document
+from sessions.runs.overview import kinds_of
 from sessions.runs.removal import removal
+from sessions.runs.texts import message_text
+from sessions.services import links as service
 
 NOW = "now"
 """The part of an address that asks for what this version computes, where the link was made by another."""
@@ -39,8 +47,7 @@ FRAMES = {"frame-ancestors": ["*"]}
 """The chart of a link without a password may stand in other sites' pages: there is nothing in it to press."""
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
-@for_strangers(counted=True)
+@for_strangers("GET", "HEAD", "POST", counted=True)
 def link(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The page that a stranger sees: the claim and the note, then the view; a POST brings its password."""
     if request.method == "POST":
@@ -48,8 +55,7 @@ def link(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     return _page(request, Opened(found, token, request.GET), found.view)
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) -> HttpResponse:
     """The replay or the diff of a link, another compaction of it: a part for htmx, the whole page else."""
     opened = Opened(found, token, request.GET)
@@ -58,8 +64,7 @@ def link_part(request: HttpRequest, token: str, found: ReplayLink, part: str) ->
     return _page(request, opened, part)
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_compaction(request: HttpRequest, token: str, found: ReplayLink, number: int) -> HttpResponse:
     """The lists before and after one compaction of a link, counted from 1."""
     opened = Opened(found, token, request.GET.dict() | {"event": str(number - 1)})
@@ -73,8 +78,7 @@ def link_compaction(request: HttpRequest, token: str, found: ReplayLink, number:
     return _page(request, opened, "diff")
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_message(request: HttpRequest, token: str, found: ReplayLink, index: int) -> HttpResponse:
     """One message of a link: its text redacted, its images as their size."""
     opened = Opened(found, token, request.GET)
@@ -95,7 +99,8 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
     """A view of the link: a run of a diff, the view with what follows the slider, or the whole page."""
     chosen, found = shared_views.VIEWS[view], opened.link
     if view == "diff" and "rows" in request.GET and asks_fragment(request):
-        return varied(render(request, "sessions/diff/_rows.html", shared_views.rows_context(opened)))
+        lines = cleaned(build_run(opened.session, opened.state, opened.urls), opened.choice)
+        return varied(render(request, "sessions/diff/_rows.html", {"lines": lines}))
     context = chosen.context(opened) | {"link": found, "shown": view, "fragment": chosen.template}
     context["files"] = _files(opened)
     if view != "session":
@@ -127,10 +132,9 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
 
 
 def _replayed(opened: Opened, view: str) -> dict[str, Any]:
-    """What follows the slider beside the view itself."""
     return {
         "steering": steering(opened) if view == "replay" else None,
-        "shared_facts": facts(opened) if not opened.alone else (),
+        "shared_facts": facts(opened, opened.setting) if not opened.alone else (),
         "here": opened.urls.to_replay(opened.state) or opened.urls.to_diff(opened.state),
         "senders": opened.to("link_replay"),
         "takes_replies": opened.takes_replies,
@@ -156,8 +160,7 @@ def _remarks(opened: Opened) -> tuple[tuple[int, str, str], ...]:
     )
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The chart alone, to stand in a frame of another page unless the link has a password."""
     opened = Opened(found, token, request.GET)
@@ -172,8 +175,7 @@ def link_chart(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespo
     return chart(request) if found.password else cast("HttpResponse", framed(request))
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The chart as SVG: as the sender saw it, or at the recipient's setting and by this version where that is asked."""
     opened = Opened(found, token, request.GET)
@@ -188,8 +190,7 @@ def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespons
     return response
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """How much was taken out, by sort: numbers only, a stranger is not told where."""
     opened = Opened(found, token, {})
@@ -199,8 +200,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     return part_or_page(request, "sessions/links/_removed.html", "sessions/links/removed.html", context)
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
     """The view as one JSON document at the recipient's setting, its text cleaned."""
     opened = Opened(found, token, request.GET)
@@ -211,8 +211,7 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
     return attached(JsonResponse(document, json_dumps_params={"ensure_ascii": False}), f"{found.view}.json")
 
 
-@require_safe
-@for_strangers(counted=False)
+@for_strangers()
 def link_table(request: HttpRequest, token: str, found: ReplayLink, kind: str) -> HttpResponse:
     """The figures of the view as CSV or as JSON lines, at the recipient's setting."""
     opened, columns = Opened(found, token, request.GET), COLUMNS[found.view]
@@ -254,3 +253,129 @@ def _lines(opened: Opened) -> Iterator[dict[str, Any]]:
             "tokens_before": found["before"],
             "tokens_after": found["after"],
         }
+
+
+MOST_CHARS = 20_000
+"""Characters of a message that a link shows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A message as a link shows it; ``fate`` says what the setting does to it, ``n_left`` characters are not shown."""
+
+    index: int
+    role: str
+    kinds: tuple[str, ...]
+    tokens: int
+    label: str
+    text: str
+    n_left: int
+    images: tuple[str, ...]
+    fate: str
+    remark: str
+    before: int | None
+    after: int | None
+
+
+def passage(opened: Opened, index: int) -> Passage | None:
+    """The message ``index``; None where the link does not show it."""
+    weighed, choice = opened.weighed, opened.choice
+    messages = weighed.transcript.messages
+    if index >= len(messages) or opened.link.view == "session":
+        return None
+    near = sorted(opened.messages) if opened.alone else range(len(messages))
+    if index not in near:
+        return None
+    message = messages[index]
+    text = message_text(opened.session, message)
+    kept, n_unread = cleaned(text[:LONG], choice), max(len(text) - LONG, 0)
+    kept = without_stump(kept) if n_unread else kept
+    at = near.index(index)
+    return Passage(
+        index, speaker(message), kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
+        text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0) + n_unread, images=_images(message),
+        fate=_fate(opened, index), remark=cleaned(dict(opened.link.remarks).get(index, ""), choice),
+        before=near[at - 1] if at else None, after=near[at + 1] if at + 1 < len(near) else None,
+    )  # fmt: skip
+
+
+def _images(message: Message) -> tuple[str, ...]:
+    """The images of a message by their size; none of them leaves the sender's machine."""
+    found = [leaf.media for leaf in message.leaves() if leaf.kind is Kind.IMAGE and leaf.media is not None]
+    return tuple(f"{one.width:,} × {one.height:,} pixels" if one.width else "size unknown" for one in found)
+
+
+def _fate(opened: Opened, index: int) -> str:
+    """The first compaction that drops or changes the message, in words; of one alone, what that one does."""
+    for event in opened.compactions_of(replays.run(opened.session.pk, opened.setting).replay):
+        if index not in {item.message.index for item in event.before}:
+            continue
+        after = [item for item in event.after if item.message.index == index]
+        where = f"compaction {event.index + 1}, before request {event.request:,}"
+        if not after:
+            return f"Dropped by {where}."
+        if any(item.edited and not item.inserted for item in after):
+            return f"Changed by {where}."
+    return "Kept by this compaction." if opened.alone else "Kept by every compaction."
+
+
+MOST_AN_HOUR, HOUR = 10, 3600
+"""Replies to one link from one address in an hour."""
+
+
+@for_strangers("GET", "HEAD", "POST")
+def link_reply(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """Both settings side by side and a form (GET); a link of its own for the recipient's (POST).
+
+    404 where the link takes no replies, 422 for a wrong form, 429 after ten replies in an hour from one address or a
+    hundred in all.  Its referrer stays within this server: a form of a page without one would be refused.
+    """
+    asked = request.POST if request.method == "POST" else request.GET
+    opened = Opened(found, token, asked)
+    if not opened.takes_replies:
+        return gone(request)
+    form = ReplyForm(request.POST if request.method == "POST" else None)
+    if request.method == "POST" and form.is_valid():
+        response = _made(request, opened, form.cleaned_data)
+    else:
+        response = _asked(request, opened, form, status=422 if request.method == "POST" else 200)
+    response["Referrer-Policy"] = "same-origin"
+    return response
+
+
+def _asked(request: HttpRequest, opened: Opened, form: ReplyForm, *, status: int, problem: str = "") -> HttpResponse:
+    context: dict[str, Any] = {
+        "link": opened.link,
+        "form": form,
+        "problem": problem,
+        "compact_at": opened.compact_at,
+        "is_moved": opened.setting != opened.senders,
+        "action": opened.to("link_reply"),
+        "back": with_query(opened.to("link"), opened.urls.kept),
+        "claim": _claim(opened),
+        "sides": side_by_side(opened, opened.senders, opened.setting, ("the sender's setting", "your setting")),
+    }
+    return render(request, "sessions/links/reply.html", context, status=status)
+
+
+def _claim(opened: Opened) -> str:
+    """What the recipient's setting does against the sender's; that it is the same where nothing moved."""
+    return shared_views.against(opened.session, opened.senders, opened.setting) or shared_views.SAME
+
+
+def _made(request: HttpRequest, opened: Opened, words: dict[str, str]) -> HttpResponse:
+    if gate.count("reply", request, opened.link, HOUR) > MOST_AN_HOUR:
+        problem = f"{MOST_AN_HOUR} replies came from your address. Try again in an hour."
+        return _asked(request, opened, ReplyForm(request.POST), status=429, problem=problem)
+    try:
+        made = service.reply(
+            to=opened.link, state=replay_state.query(opened.setting), title=_claim(opened), note=words["note"],
+            author=words["author"], maker_id=viewer().user_id,
+        )  # fmt: skip
+    except service.TooManyRepliesError as error:
+        return _asked(request, opened, ReplyForm(request.POST), status=429, problem=str(error))
+    frozen.keep(made.link)
+    response = redirect(f"{reverse('sessions:link', args=[made.token])}?{urlencode({'sent': 1})}")
+    if made.link.password:  # they have typed it already
+        gate.remember(request, response, made.link)
+    return response

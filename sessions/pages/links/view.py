@@ -6,7 +6,7 @@ import ipaddress
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -18,14 +18,13 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, Choice
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
-from sessions.pages.links.file import handout_html
+from sessions.pages.links.file import handout_html, report_markdown
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
-from sessions.pages.links.report import report_markdown
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.results import weakest_label
 from sessions.pages.ui.view import (
@@ -43,10 +42,6 @@ from sessions.runs.handout import of_session
 from sessions.runs.overview import overview
 from sessions.runs.removal import removal
 from sessions.services import links as service
-
-if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
-    from sessions.runs.replay_state import ReplayState
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -93,7 +88,7 @@ class Handed:
 
     session: Session
     document: dict[str, Any]
-    state: ReplayState
+    state: replay_state.ReplayState
     title: str
     note: str
     choice: Choice
@@ -112,14 +107,10 @@ def _report(made: Handed) -> str:
     )  # fmt: skip
 
 
-def _chart(made: Handed) -> str:
-    return svg(made.document, title=made.title, choice=made.choice)
-
-
 FILES: dict[str, tuple[Callable[[Handed], str], str, str]] = {
     "file": (_page, "-replay.html", "text/html"),
     "report": (_report, "-report.md", "text/markdown; charset=utf-8"),
-    "chart": (_chart, ".svg", "image/svg+xml"),
+    "chart": (lambda made: svg(made.document, title=made.title, choice=made.choice), ".svg", "image/svg+xml"),
 }
 """What the dialog sends instead of a link, by the button: what makes it, how its name ends, its type.
 

@@ -3,30 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
-from sessions.engine.quality.oracle import compact_instructions
+from sessions.engine.costs.prices import PER_MILLION
+from sessions.engine.quality.assess import Assessment, assess_replay
+from sessions.engine.quality.oracle import Oracle, compact_instructions
 from sessions.engine.quality.standing import GONE, OPEN
+from sessions.engine.transcript.types import Transcript
 from sessions.models import Session
 from sessions.pages.quality import state as urlstate
-from sessions.pages.quality.carrying import Carrying, build_carrying
-from sessions.pages.quality.chains import Chains, build_chains
-from sessions.pages.quality.left import Left, build_left
-from sessions.pages.quality.lost import Losses, Probing, build_lost, build_probing, dollars_of, percent
+from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephone_figure
+from sessions.pages.quality.lost import (
+    Left,
+    Losses,
+    Probing,
+    build_left,
+    build_lost,
+    build_probing,
+    dollars_of,
+    percent,
+)
 from sessions.pages.ui.addresses import Choice, with_query
+from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.figures import plural
 from sessions.runs import replays
+from sessions.runs.overview import tool_names
 from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
 
 if TYPE_CHECKING:
     from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.oracle import Oracle
+    from sessions.engine.quality.carry import BlockUse, WorkingSet
     from sessions.engine.quality.survival import Survival
     from sessions.pages.quality.state import QualityState
+    from sessions.runs.quality import QualityRun
+
 
 HORIZONS = (None, 20, 100)
 MOST_ROWS = 60
@@ -85,7 +100,7 @@ class QualityView:
     prices_source: str
 
 
-def build_quality(session: Session, state: QualityState) -> QualityView:
+def build_quality(session: Session, state: urlstate.QualityState) -> QualityView:
     """The page of a state; raises FileNotFoundError where the upload is gone."""
     judged = judge(session, state.judging)
     recorded = shows_recorded(judged, state)
@@ -125,14 +140,14 @@ def build_quality(session: Session, state: QualityState) -> QualityView:
     )
 
 
-def shows_recorded(judged: QualityRun, state: QualityState) -> bool:
+def shows_recorded(judged: QualityRun, state: urlstate.QualityState) -> bool:
     """Which side: as the address says, else the recording's where only it compacted."""
     if state.of:
         return state.of == "recorded"
     return not judged.ran.replay.events and bool(judged.recorded)
 
 
-def chosen_event(found: tuple[Assessment, ...], state: QualityState) -> Assessment | None:
+def chosen_event(found: tuple[Assessment, ...], state: urlstate.QualityState) -> Assessment | None:
     """The event of the address, the last there is where it names a later one, else the first; None without any."""
     if not found:
         return None
@@ -197,7 +212,7 @@ def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen:
     )  # fmt: skip
 
 
-def _detail(session: Session, judged: QualityRun, one: Assessment, state: QualityState) -> ChosenLosses:
+def _detail(session: Session, judged: QualityRun, one: Assessment, state: urlstate.QualityState) -> ChosenLosses:
     recorded = one in judged.recorded
     best = hand_off(session, judged, one)
     diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)
@@ -216,3 +231,123 @@ def _carrying(judged: QualityRun, found: tuple[Assessment, ...], *, recorded: bo
     base = RECORDED if recorded else judged.ran.replay.base
     carried = judged.carried_as_recorded if recorded else judged.carried
     return build_carrying(carried, base, [one.event.request for one in found][:MOST_ROWS], judged)
+
+
+MOST_BLOCKS = 12
+MOST_CHARS = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Carrying:
+    """Curve and bill; percentages are of all tokens × requests carried.
+
+    ``rows`` are blocks that were carried after their last use: what each is called, and what that cost.
+    """
+
+    figure: SafeString
+    rows: tuple[tuple[BlockUse, str, float | None], ...]
+    n_idle: int
+    token_requests: int
+    dollars: float | None
+    percent_needed: float | None
+    percent_unknown: float | None
+    base: str
+
+
+def build_carrying(found: WorkingSet, base: str, marks: list[int], judged: QualityRun) -> Carrying:
+    """The working set of one base; ``marks`` are the requests of the events; priced as cache reads."""
+    idle = sorted(
+        (block for block in found.blocks if block.idle_token_requests), key=lambda block: -block.idle_token_requests
+    )
+    carried = sum(found.carried)
+    transcript = judged.weighed.transcript
+    tools = tool_names(transcript.messages) if idle else {}
+    price = judged.prices.cache_read / PER_MILLION if judged.prices else None
+    n_token_requests = sum(block.idle_token_requests for block in idle)
+
+    def dollars(token_requests: int) -> float | None:
+        return None if price is None else price * token_requests
+
+    return Carrying(
+        figure=figure_json(carried_figure(Curves(found.requests, found.carried, found.needed, found.unknown, marks))),
+        rows=tuple(
+            (block, _what(transcript, block, tools), dollars(block.idle_token_requests)) for block in idle[:MOST_BLOCKS]
+        ),
+        n_idle=len(idle),
+        token_requests=n_token_requests,
+        dollars=dollars(n_token_requests),
+        percent_needed=100 * sum(found.needed) / carried if carried else None,
+        percent_unknown=100 * sum(found.unknown) / carried if carried else None,
+        base=base,
+    )
+
+
+def _what(transcript: Transcript, block: BlockUse, tools: dict[str, str]) -> str:
+    """What a block is called: its tool and target, else how its message begins."""
+    message = transcript.messages[block.message]
+    known = tools.get(message.blocks[block.block].call_id or "", "")
+    return (known or message.preview)[:MOST_CHARS]
+
+
+COMPARED = ("anchored_iterative", "regenerative_full")
+SUMMARIZER = "extractive"
+CHAIN_EVENTS, FEWEST = 40, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Chains:
+    """The chart and its courses in words; ``names`` go with the chart's line styles, in order.
+
+    ``href`` draws the others too, or leaves them out where ``compared``.
+    """
+
+    figure: SafeString
+    names: tuple[str, ...]
+    says: tuple[str, ...]
+    compared: bool
+    href: str
+
+
+def build_chains(
+    session_id: str,
+    judged: QualityRun,
+    found: tuple[Assessment, ...],
+    state: QualityState,
+    href: str,
+    *,
+    recorded: bool,
+) -> Chains | None:
+    """The courses of a side; None where it has fewer than three events and nothing else is asked for."""
+    own = Chain("as recorded" if recorded else judged.ran.replay.policy.name, _percents(found))
+    chains = [own] if own.percents else []
+    if state.compare:
+        for policy in COMPARED:
+            wanted = replace(state.replay, policy=policy, params=(), summarizer=SUMMARIZER)
+            ran = replays.run(session_id, wanted)
+            events = assess_replay(
+                ran.replay, judged.index, horizon=judged.horizon, asked=judged.asked, most=CHAIN_EVENTS
+            )
+            chains.append(Chain(f"{policy}, {SUMMARIZER}", _percents(events)))
+    if not state.compare and len(own.percents) < FEWEST:
+        return None
+    return Chains(
+        figure=figure_json(telephone_figure(chains)),
+        names=tuple(chain.name for chain in chains),
+        says=tuple(_says(chain) for chain in chains),
+        compared=state.compare,
+        href=href,
+    )
+
+
+def _percents(found: Iterable[Assessment]) -> list[float]:
+    return [100 * one.telephone.score for one in found if one.telephone.score is not None]
+
+
+def _says(chain: Chain) -> str:
+    """One course in words: "anchored_iterative: 80% after the first compaction, 60% after the last of 4"."""
+    if not chain.percents:
+        return f"{chain.name}: no compaction"
+    first, last = f"{chain.percents[0]:.0f}%", f"{chain.percents[-1]:.0f}%"
+    if len(chain.percents) == 1:
+        return f"{chain.name}: {first} after its only compaction"
+    return f"{chain.name}: {first} after the first compaction, {last} after the last of {len(chain.percents)}"

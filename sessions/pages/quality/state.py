@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.http import QueryDict
@@ -14,9 +13,6 @@ from sessions.engine.quality.probes import AS_GENERATED, MOST_CHARS, MOST_OWN, c
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs import replay_state
 from sessions.runs.quality import QualityAsked
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 SIDES = ("", "replay", "recorded")
 MOST_HORIZON = 1_000_000
@@ -33,7 +29,7 @@ class QualityState:
     ``compare`` draws how two ways of summarising pass on what the first event asked.
     """
 
-    replay: ReplayState
+    replay: replay_state.ReplayState
     of: str = ""
     horizon: int | None = None
     find: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -28,9 +28,6 @@ from sessions.services.judging import chosen_probes
 from sessions.services.model_access import key_facts
 from sessions.services.prices import prices_for
 
-if TYPE_CHECKING:
-    from sessions.pages.quality.state import QualityState
-
 AT_ONCE = 400
 """Messages of a session whose texts are read within the page's own request."""
 
@@ -52,8 +49,7 @@ def quality(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(render(request, name, context, status=400 if state.errors and not fragment else 200))
 
 
-def _content(found: Session, state: QualityState) -> dict[str, Any]:
-    """What is judged, or why nothing can be."""
+def _content(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
     try:
         return {"quality": build_quality(found, state)}
     except (UnreadableInput, OSError) as error:
@@ -62,7 +58,7 @@ def _content(found: Session, state: QualityState) -> dict[str, Any]:
         return {"problem": f"{error}.".capitalize()}
 
 
-def _shared(found: Session, state: QualityState) -> dict[str, Any]:
+def _shared(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
     here, path = urlstate.query(state), reverse("sessions:quality", args=[found.pk])
     return {
         "session": found,
@@ -80,7 +76,7 @@ def _shared(found: Session, state: QualityState) -> dict[str, Any]:
     }
 
 
-def _kept(state: QualityState) -> dict[str, list[tuple[str, str]]]:
+def _kept(state: urlstate.QualityState) -> dict[str, list[tuple[str, str]]]:
     """Hidden fields of each form: everything of the address but what the form itself chooses."""
     return {
         "find": parse_qsl(urlstate.query(state, find="")),

@@ -112,13 +112,15 @@ def build_step(session_id: str, replay: Replay, state: ReplayState, request: int
     first, last = steps[0].request, steps[-1].request
     event = next((e for e in reversed(replay.events) if e.request <= here), None)
     gate = replay.gates[here]
+    scale = WIDE / max(last - first, 1)
+    places = {round(scale * (event.request - first)) for event in replay.events}  # those on one spot are one mark
     bar = StepView(
         request=here, first=first, last=last, opened=state.request is not None,
         before_href=urls.to_replay(state, request=steps[max(place - 1, 0)].request, at=None),
         after_href=urls.to_replay(state, request=steps[min(place + 1, len(steps) - 1)].request, at=None),
         close_href=urls.to_replay(state, request=None, at=None),
         open_href=urls.to_replay(state, request=here, at=None),
-        marks=_marks(replay, first, last),
+        marks=tuple(str(x) for x in sorted(places)),
         context_tokens=sent.tokens, label=str(replay.labels[here]), cached_tokens=sent.cached,
         fresh_tokens=sent.tokens - sent.cached, overhead=replay.weighed.overhead,
         overhead_label=str(replay.weighed.overhead_label),
@@ -127,12 +129,6 @@ def build_step(session_id: str, replay: Replay, state: ReplayState, request: int
         gate=gate_words(gate) if gate else "", gate_fires=bool(gate and gate.fires),
     )  # fmt: skip
     return _listed(bar, replay, state, urls, place) if bar.opened else bar
-
-
-def _marks(replay: Replay, first: int, last: int) -> tuple[str, ...]:
-    """Where the events stand on the scrubber; those on one spot are one mark."""
-    scale = WIDE / max(last - first, 1)
-    return tuple(str(x) for x in sorted({round(scale * (event.request - first)) for event in replay.events}))
 
 
 def _listed(bar: StepView, made: Replay, state: ReplayState, urls: Urls, place: int) -> StepView:

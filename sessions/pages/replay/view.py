@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
+from sessions.engine.sweeps.advice import advise
 from sessions.engine.transcript.parts import without_gc
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
-from sessions.pages.replay import recommended as marks
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
+from sessions.pages.sweep import state as sweepstate
 from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls, with_query
-from sessions.pages.ui.compact_at import along, compact_at
+from sessions.pages.ui.compact_at import along, compact_at, place_of
 from sessions.pages.ui.view import asks_fragment, not_yet, refused, session_or_404, shared_context, varied
+from sessions.runs import replay_state, replays, sweeps
 from sessions.runs import replay_state as urlstate
-from sessions.runs import replays
 from sessions.runs.overview import overview
+from sessions.runs.ranges import gate_of
 from sessions.services import summary_jobs
 from sessions.services.model_access import key_facts
 from sessions.services.model_summaries import estimate
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 
 @require_safe
@@ -50,7 +51,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(render(request, "sessions/replay/page.html", context, status=400 if state.errors else 200))
 
 
-def _steering(request: HttpRequest, found: Session, state: ReplayState) -> dict[str, Any]:
+def _steering(request: HttpRequest, found: Session, state: urlstate.ReplayState) -> dict[str, Any]:
     """The form for a page and for another policy; its slider alone where another setting moves its range."""
     weighed, asked = selectors.load_weighed(found.pk), request.GET
     if not asks_fragment(request) or asked.get("was", state.policy) != state.policy:
@@ -60,7 +61,7 @@ def _steering(request: HttpRequest, found: Session, state: ReplayState) -> dict[
     return {"at": compact_at(weighed, state)} if moved else {}
 
 
-def _unwritten(found: Session, state: ReplayState) -> dict[str, Any]:
+def _unwritten(found: Session, state: urlstate.ReplayState) -> dict[str, Any]:
     """What it takes to have a model write the summaries that are not written yet, and the job that is at it."""
     wanted = replays.run(found.pk, state).wanted
     if not wanted:
@@ -91,7 +92,7 @@ def recommended(request: HttpRequest, session_id: str) -> HttpResponse:
     state = urlstate.parse(request.GET.dict(), weighed)
     if not asks_fragment(request):
         return redirect(session_urls(found.pk).to_replay(state))
-    context = {"recommended": None if state.errors else marks.recommended(found, weighed, state)}
+    context = {"recommended": None if state.errors else recommended_mark(found, weighed, state)}
     return varied(render(request, "sessions/replay/_recommended.html", context))
 
 
@@ -106,3 +107,43 @@ def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     if ran.error:
         return JsonResponse({"errors": {"replay": ran.error}}, status=400)
     return JsonResponse(replays.document(ran), json_dumps_params={"ensure_ascii": False})
+
+
+@dataclass(frozen=True, slots=True)
+class Recommended:
+    """``threshold`` is in the trigger's own unit, at ``place`` percent of the track; ``href`` is its replay.
+
+    None where the answer is no setting; ``says`` is that answer and ``href`` the comparison.
+    """
+
+    threshold: int | None
+    place: float
+    href: str
+    says: str
+    reason: str
+
+
+def recommended_mark(session: Session, weighed: Weighed, state: replay_state.ReplayState) -> Recommended | None:
+    """What Compare recommends; None where nothing moves the trigger, or the sweep takes longer than a page waits."""
+    at = compact_at(weighed, state)
+    name = at.param
+    if not name:
+        return None
+    asked = sweepstate.completed(sweepstate.parse(QueryDict(at.along), weighed), weighed)
+    if not asked.overs or asked.overs[0].key != name:
+        return None
+    swept = sweeps.swept(sweepstate.options_of(asked, [session]), [session])
+    if not swept.complete:
+        return None
+    found = advise(swept.sweeps[0], dict(asked.floors))
+    if found.recommended is None:
+        compare = f"{reverse('sessions:sweep', args=[session.pk])}?{sweepstate.query(asked)}"
+        return Recommended(None, 0.0, compare, found.sentence.rstrip("."), "")
+    best = found.recommended
+    gate = gate_of(weighed, state, {name: best.row.values[name]})
+    if gate is None or not at.low <= gate.threshold <= at.high:
+        return None
+    others = tuple(pair for pair in state.params if pair[0] != name)
+    params = (*others, (name, replay_state.written(best.row.values[name])))
+    href = session_urls(session.pk).to_replay(state, params=params, event=None, request=None)
+    return Recommended(gate.threshold, place_of(at, gate.threshold), href, best.name.lower(), best.reason)

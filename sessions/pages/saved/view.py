@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django import forms
@@ -21,9 +21,6 @@ from sessions.pages.sweep import state as sweep_state
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.view import MOST_NOTE, part_or_page, session_or_404
 from sessions.runs import replay_state, replays
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 
 class SaveForm(forms.Form):
@@ -109,7 +106,7 @@ def _state(kind: str, query: Mapping[str, str]) -> str:
     return urlencode(query, safe=":,")
 
 
-def _replay_of(state: str) -> ReplayState:
+def _replay_of(state: str) -> replay_state.ReplayState:
     return replay_state.parse(dict(parse_qsl(state)))
 
 

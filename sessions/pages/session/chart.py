@@ -10,12 +10,14 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
+from sessions.engine.base import registry
 from sessions.engine.reading.encodings import clearing_words, refusal_words
 from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.transcript.speaker import speaker
+from sessions.engine.transcript.types import Message
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.falls import Fall
 from sessions.engine.why.shared import shared_facts
@@ -32,15 +34,14 @@ from sessions.pages.session.bars import (
     placed,
     raised,
 )
-from sessions.pages.session.layers import LAYERS, SOFT, layers
-from sessions.pages.session.points import points, said, worst_weight
+from sessions.pages.session.foot_notes import byte_gate
+from sessions.pages.session.lanes import LAYERS, SOFT, layers
+from sessions.pages.ui import figures
 from sessions.pages.ui.causes import held
 from sessions.pages.ui.chart import Figure, axis, drawn, figure_text, index_ticks, layout, line, nice_top, verticals
+from sessions.pages.ui.labelled import KIND_WORDS
 from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
-from sessions.runs.overview import KINDS, called
-
-if TYPE_CHECKING:
-    from sessions.runs.overview import Overview
+from sessions.runs.overview import KINDS, Overview, called, kinds_of
 
 ROLES = {kind: f"@kind-{kind.replace('_', '-')}" for kind in KINDS}
 LIMIT_PX, WORST_PX = 6, 7.5
@@ -99,7 +100,6 @@ def _told(view: Overview, measure: str, said_of: Callable[[int], str], bar: Bar)
 
 
 def _cuts(view: Overview) -> list[Cut]:
-    """The recorded compactions, each with what the context held."""
     found = [verdict for verdict in view.verdicts if verdict.what == COMPACTION]
     false = {v.number for v in found if is_false(v)}
     passed = {v.number: v.threshold for v in found if not is_false(v)}
@@ -346,3 +346,61 @@ def _discs(data: Pressure, room: float) -> list[Figure]:
         "textfont": {"size": 11, "color": "@chart-paper"},
         "marker": {"size": size, "color": ["@chart-over" if cut.is_false else "@chart-recorded" for _, cut in cuts]},
     }]  # fmt: skip
+
+
+def said_of(message: Message, kinds: Sequence[str]) -> str:
+    """Who a message is from and what is in it: "user, image"; "tool result" names its tool already."""
+    words = [KIND_WORDS.get(kind, kind) for kind in kinds]
+    return ", ".join(words if speaker(message) == "tool" else [speaker(message), *words])
+
+
+def said(view: Overview) -> Callable[[int], str]:
+    """What is said of each message, by its number: worked out once and kept, for a zoom asks for any of them."""
+    words, places = view.kept("said", lambda: _said(view))
+    return lambda message: words[places[message]]
+
+
+def _said(view: Overview) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The words that occur, and which of them each message has."""
+    known: dict[str, int] = {}
+    places = tuple(known.setdefault(said_of(one, kinds_of(one)), len(known)) for one in view.messages)
+    return tuple(known), places
+
+
+def worst_weight(view: Overview, index: int, measure: str) -> tuple[int, int] | None:
+    """Tokens and bytes of the message's most over-counted block, None where it has no such block."""
+    weighed, estimator = view.weighed, registry.get("estimators", measure)
+    leaves = [leaf for leaf in view.messages[index].leaves() if weighed.overcount(leaf) is not None]
+    if not leaves:
+        return None
+    worst = max(leaves, key=lambda leaf: weighed.overcount(leaf) or 0)
+    return weighed.image_tokens(worst), estimator.size(worst, weighed.model)
+
+
+def points(data: Pressure, bars: Sequence[Bar]) -> Figure:
+    """Rows of equal length, by bar: message, first and last message, words (an index of ``said``), tokens, bytes.
+
+    Then the request that was sent with it and that request's context, -1 each where none was.  ``over`` has, by the
+    bar's place, the words that a red bar's tooltip adds.
+    """
+    said: dict[str, int] = {}
+    rows = [
+        (bar.message, bar.index, max(bar.index, bar.last), said.setdefault(bar.said or bar.what, len(said)), bar.total,
+         bar.n_bytes, *_sent(data, bar.message)) for bar in bars
+    ]  # fmt: skip
+    names = ("message", "first", "last", "words", "tokens", "bytes", "request", "context")
+    columns = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)) if rows else {n: [] for n in names}
+    over = {str(place): _over(data, bar) for place, bar in enumerate(bars) if bar.flagged}
+    return {**columns, "said": list(said), "over": over}
+
+
+def _sent(data: Pressure, message: int) -> tuple[int, int]:
+    """The first request whose reply is the message or a later one, and its context; -1 each where there is none."""
+    at = bisect_left(data.contexts, (message,))
+    return (data.contexts[at][2], data.contexts[at][1]) if at < len(data.contexts) else (-1, -1)
+
+
+def _over(data: Pressure, bar: Bar) -> Figure:
+    tokens, n_bytes = bar.weight or (bar.total, bar.n_bytes)
+    fires = "a byte trigger fires here" if byte_gate(data, bar) else ""
+    return {"what": bar.what, "tokens": tokens, "bytes": n_bytes, "factor": figures.factor(bar.overcount), "say": fires}

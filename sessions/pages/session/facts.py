@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, LONG, REFUSAL
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
-from sessions.runs.overview import called
-
-if TYPE_CHECKING:
-    from sessions.runs.overview import Overview
+from sessions.runs.overview import Overview, called
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from sessions.pages.session.bars import placed
+from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure, placed
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, note, plain, size_of, spaced, thousands
 from sessions.pages.ui.saw import MOST_LINES
-
-if TYPE_CHECKING:
-    from sessions.pages.session.bars import Bar, ByteScale, Cut, Mark, Pressure
-
 
 WORDS_HIGH = 0.8
 """Height of the worst message's words, in units of the byte axis's upper part."""
@@ -28,10 +23,7 @@ def rise(cut: Cut, room: float) -> float:
 
 
 def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
-    """What each compaction did beside its number, false alarms first; where two stand close, the later keeps quiet.
-
-    ``room`` is the end of the context's axis.
-    """
+    """What each did beside its number, false alarms first, none too close; ``room``: the end of the context's axis."""
     if len(data.compactions) > RAIL_FROM:
         return _rail_note(data)
     if len(data.compactions) > WORDS_TO:

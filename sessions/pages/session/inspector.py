@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base import registry
 from sessions.engine.tokens.estimators import _images
 from sessions.engine.transcript.types import Block, Kind, Label, Media, Message
 from sessions.engine.weigh.sizes import message_size
 from sessions.pages.ui.addresses import media_url, small_url
-from sessions.runs.overview import called, kinds_of
-
-if TYPE_CHECKING:
-    from sessions.runs.overview import Overview
+from sessions.runs.overview import Overview, called, kinds_of
 
 MOST_PICTURES = 12
 

@@ -1,15 +1,19 @@
-"""The lanes of the session's chart, context above bytes against tokens: their axes, their ground and their headings."""
+"""The lanes of the session's chart, context above bytes against tokens: their axes, ground, headings and layers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, band, line, note, size_of, thousands, ticks
+from sessions.pages.ui.saw import MOST_LINES
 
 if TYPE_CHECKING:
     from sessions.pages.session.bars import ByteScale, Pressure
+    from sessions.runs.overview import Overview
+
 
 CONTEXT_ROOM = 1.18
 """The context's axis over the window, or the peak: room for the numbers of compactions."""
@@ -109,3 +113,75 @@ def _beyond(scale: ByteScale, place: float | None) -> list[Figure]:
     left = place > 0.5
     zone: Figure = {"xref": "paper", "yref": "y2", "at": "left bottom" if left else "right bottom", "shift": (0, 1)}
     return [note("&nbsp;log scale&nbsp;", float(not left), 1 + scale.zone, role="@chart-label", **zone)]
+
+
+LAYERS = ("fixed overhead", "summary", "conversation", "tool results")
+"""From the bottom to the top."""
+SOFT = ("fixed", "summary", "conversation", "results")
+"""What their grounds are called in the style sheet."""
+RESULTS = frozenset({"tool_result", "image", "document"})
+Layers = tuple[int, int, int, int]
+
+
+def layers(view: Overview) -> tuple[Layers, ...]:
+    """Tokens of each layer at each step, the sum of which is the context that the recording has there.
+
+    The overhead is the session's own.  Summaries and results are those that stand in the list, less where all of it
+    weighs more than was sent; the rest is the conversation: what was said, and what the client added without a message.
+    """
+    return view.kept("layers", lambda: _layers(view))
+
+
+def legend(view: Overview) -> tuple[tuple[str, str], ...]:
+    """The layers that occur, the top one first, each with its ground; none where the chart draws bands."""
+    if len(view.weighed.transcript.compactions) > MOST_LINES:
+        return ()
+    found = layers(view)
+    shown = [at for at in range(len(LAYERS)) if any(one[at] for one in found)]
+    return tuple((LAYERS[at], SOFT[at]) for at in reversed(shown))
+
+
+def _layers(view: Overview) -> tuple[Layers, ...]:
+    weighed = view.weighed
+    cuts = sorted(weighed.transcript.compactions, key=lambda one: one.boundary)
+    losses = {loss.step: loss for loss in weighed.recorded.losses}
+    held: dict[int, list[int]] = {}
+    sums = [0, 0, 0]
+    found, n_read, n_cut = [], 0, 0
+    for k, (reply, (_, context, _)) in enumerate(view.contexts.items()):
+        for index in range(n_read, reply):
+            if n_cut < len(cuts) and index >= cuts[n_cut].boundary:
+                cut, n_cut = cuts[n_cut], n_cut + 1
+                for gone in [at for at in held if at < cut.boundary and at not in cut.preserved]:
+                    sums = [total - part for total, part in zip(sums, held.pop(gone), strict=True)]
+            held[index] = _parts(view.kinds[index])
+            sums = [total + part for total, part in zip(sums, held[index], strict=True)]
+        n_read = max(n_read, reply)
+        for index, tokens in losses[k].parts if k in losses else ():
+            _lower(held, sums, index, tokens)
+        found.append(_shared_out(context, weighed.overhead, sums))
+    return tuple(found)
+
+
+def _parts(kinds: Mapping[str, int]) -> list[int]:
+    summary, results = kinds.get("summary", 0), sum(kinds.get(kind, 0) for kind in RESULTS)
+    return [summary, sum(kinds.values()) - summary - results, results]
+
+
+def _lower(held: dict[int, list[int]], sums: list[int], index: int, tokens: int) -> None:
+    """Take what was cleared off the message that held it, its largest layer first."""
+    parts = held.get(index)
+    if parts is None:
+        return
+    at = max(range(len(parts)), key=parts.__getitem__)
+    less = min(tokens, parts[at])
+    parts[at] -= less
+    sums[at] -= less
+
+
+def _shared_out(context: int, overhead: int, sums: Sequence[int]) -> Layers:
+    fixed, total = min(overhead, context), sum(sums)
+    body = context - fixed
+    share = min(1.0, body / total) if total else 0.0
+    summary, results = round(share * sums[0]), round(share * sums[2])
+    return fixed, summary, body - summary - results, results

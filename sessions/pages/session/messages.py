@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
@@ -16,11 +15,7 @@ from sessions.pages.session import state as urlstate
 from sessions.pages.session.inspector import reply_to
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Filter, Link
-from sessions.runs.overview import KINDS, LARGE_TOKENS, kinds_of
-
-if TYPE_CHECKING:
-    from sessions.pages.session.state import SessionState
-    from sessions.runs.overview import Overview
+from sessions.runs.overview import KINDS, LARGE_TOKENS, Overview, kinds_of
 
 PAGE = 100
 DRAWN_AGAIN = 3
@@ -99,7 +94,7 @@ class Part:
         return self.last + 1 - self.first
 
 
-def part(view: Overview, state: SessionState, base: str) -> Part | None:
+def part(view: Overview, state: urlstate.SessionState, base: str) -> Part | None:
     """The part that the state is limited to; None where it is not, or where no message is."""
     within = listed(view, replace(state, only=""))
     if state.between is None or not within:
@@ -112,7 +107,7 @@ def part(view: Overview, state: SessionState, base: str) -> Part | None:
     return Part(within[0], within[-1], requests, tokens, view.tokens_label, peak, peak_label, whole)
 
 
-def listed(view: Overview, state: SessionState) -> Sequence[int]:
+def listed(view: Overview, state: urlstate.SessionState) -> Sequence[int]:
     """The messages that pass the filter, of the part that the state is limited to."""
     found: Sequence[int] = view.only[state.only] if state.only else range(len(view.messages))
     if state.between is None:
@@ -120,7 +115,7 @@ def listed(view: Overview, state: SessionState) -> Sequence[int]:
     return found[bisect_left(found, state.between[0]) : bisect_right(found, state.between[1])]
 
 
-def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...]:
+def filters(view: Overview, state: urlstate.SessionState, base: str) -> tuple[Filter, ...]:
     """The filters with their counts."""
     words = {"": "All", "overcount": "Overcounted", "large": f"Over {LARGE_TOKENS:,} tokens"}
     wanted = ((text, replace(state, only=name, start=None)) for name, text in words.items())
@@ -130,11 +125,8 @@ def filters(view: Overview, state: SessionState, base: str) -> tuple[Filter, ...
     )
 
 
-def page(session_id: str, view: Overview, state: SessionState, until: int | None = None) -> ListPage:
-    """The page that the state asks for: from ``start``, else the one that holds message ``m``, else the first.
-
-    ``until`` ends it early, where the rows from there on are shown already.
-    """
+def page(session_id: str, view: Overview, state: urlstate.SessionState, until: int | None = None) -> ListPage:
+    """The page from ``start``, else with message ``m``, else the first; ``until`` ends it where rows are shown."""
     indices = listed(view, state)
     start = min(_start(indices, state), max(len(indices) - 1, 0))
     if state.start is None and state.m is not None:  # a page that opens near the end is a whole one
@@ -151,7 +143,9 @@ def page(session_id: str, view: Overview, state: SessionState, until: int | None
     )  # fmt: skip
 
 
-def grown(session_id: str, view: Overview, state: SessionState, first: int, after: int, *, whole: bool) -> ListGrowth:
+def grown(
+    session_id: str, view: Overview, state: urlstate.SessionState, first: int, after: int, *, whole: bool
+) -> ListGrowth:
     """What follows the rows of messages ``first`` to ``after`` (exclusive), and the last of these: they may have grown.
 
     New rows only where the list was shown to its end (``whole``); else only the way to them.
@@ -166,7 +160,7 @@ def grown(session_id: str, view: Overview, state: SessionState, first: int, afte
     return ListGrowth(tuple(row(session_id, view, i) for i in again), page)
 
 
-def _following(base: str, state: SessionState, start: int, total: int) -> Link | None:
+def _following(base: str, state: urlstate.SessionState, start: int, total: int) -> Link | None:
     left = total - start
     if left <= 0:
         return None
@@ -174,7 +168,7 @@ def _following(base: str, state: SessionState, start: int, total: int) -> Link |
     return Link(words, base + urlstate.query(state, start=start, until=None, m=None))
 
 
-def _start(indices: Sequence[int], state: SessionState) -> int:
+def _start(indices: Sequence[int], state: urlstate.SessionState) -> int:
     if state.start is not None:
         return state.start
     if state.m is None or state.m not in indices:
@@ -218,7 +212,6 @@ def _note(message: Message) -> str:
 
 
 def _nothing(message: Message) -> str:
-    """Words for a message without a preview of its own."""
     for leaf in message.leaves():
         if leaf.media:
             size = f", {leaf.media.width} × {leaf.media.height}" if leaf.media.width else ""

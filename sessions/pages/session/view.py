@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -22,24 +22,21 @@ from sessions.engine.reading import jsonio
 from sessions.engine.reading.reading import read_values
 from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.reports import report
-from sessions.engine.transcript.types import Parsed, Skipped
+from sessions.engine.transcript.types import Branch, Parsed, Skipped
 from sessions.models import Session
-from sessions.pages.session import after, causes, facts, family, inspector, messages
+from sessions.pages.session import causes, facts, inspector, messages
 from sessions.pages.session import state as urlstate
+from sessions.pages.session.causes import heavy
 from sessions.pages.session.chart import pressure_json, pressure_near
-from sessions.pages.session.layers import legend
+from sessions.pages.session.lanes import legend
+from sessions.pages.session.state import SessionState
 from sessions.pages.ui import blocks, exports, uploads
 from sessions.pages.ui.view import asks_fragment, attached, command_line, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.losses import BY_ITSELF, rules_of
-from sessions.runs.overview import overview
+from sessions.runs.overview import Overview, overview
 from sessions.selectors.chains import chain
 from sessions.services.model_access import key_facts
-
-if TYPE_CHECKING:
-    from sessions.pages.session.inspector import InspectorView
-    from sessions.pages.session.state import SessionState
-    from sessions.runs.overview import Overview
 
 AT_ONCE = 8_000_000
 """Bytes of an upload up to which the first page has the content of its message; of larger ones that comes after it."""
@@ -65,19 +62,20 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "not_understood": view.weighed.transcript.gaps,
         "skeleton_cli": shlex.join(["ctxweb", "skeleton", found.filename]),
         "warnings": view.weighed.warnings,
-        "branches": family.branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
-        "children": family.children(selectors.child_sessions(found), view),
-        "parent_message": family.started_by(found, _parent(found)),
+        "branches": _branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
+        "children": _children(selectors.child_sessions(found), view),
+        "parent_message": _started_by(found),
         "chain": chain(found, next(iter(view.messages), None)),
     }
 
 
-def _parent(found: Session) -> Overview | None:
-    """What started the session; None where nothing did, and where its facts are damaged: that is its own page's."""
+def _started_by(found: Session) -> int | None:
+    """Its parent's message that started it; None where that is not known, or is damaged: its own page says so."""
     try:
-        return overview(found.parent_id) if found.parent_id else None
+        parent = overview(found.parent_id) if found.parent_id and found.parent_call_id else None
     except UnreadablePack:
         return None
+    return _callers(parent).get(found.parent_call_id) if parent else None
 
 
 @require_safe
@@ -97,6 +95,8 @@ def session(request: HttpRequest, session_id: str) -> HttpResponse:
 def _page_context(request: HttpRequest, found: Session, view: Overview, state: SessionState) -> dict[str, Any]:
     base = reverse("sessions:session", args=[found.pk])
     chosen = causes.message_that_matters(view) if state.m is None else state.m
+    asks_rows = state.start is not None or state.m is not None or state.only
+    opened = state if asks_rows else replace(state, m=chosen)  # the list opens on what the inspector shows
     return {
         "session": found,
         "tab": "session",
@@ -112,7 +112,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "figure": pressure_json(view, state.measure),
         "filters": messages.filters(view, state, base),
         "part": messages.part(view, state, base),
-        "page": messages.page(found.pk, view, _centred(state, chosen)),
+        "page": messages.page(found.pk, view, opened),
         "clear_url": base + urlstate.query(state, only="", start=None),
         **head_context(found, view),
         "inspector": _inspector_context(request, found, view, chosen, state, at_once=found.upload.n_bytes <= AT_ONCE)
@@ -121,11 +121,6 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "live": getattr(found.upload, "live", None),
         "follow": _is_followed(found, state),
     }
-
-
-def _centred(state: SessionState, chosen: int) -> SessionState:
-    """The list's state: it opens on the message that the inspector shows, unless the address asks for other rows."""
-    return state if state.start is not None or state.m is not None or state.only else replace(state, m=chosen)
 
 
 def _is_followed(found: Session, state: SessionState) -> bool:
@@ -177,8 +172,8 @@ def full_causes(request: HttpRequest, session_id: str) -> HttpResponse:
         rules = rules_of(found)
     except UnreadableInput:
         rules = None
-    told = after.build_full_causes(found.pk, view, rules)
-    context = {"session": found, "causes": told, "agents": after.agents_there(found.pk, view), "asked": True}
+    told = causes.build_full_causes(found.pk, view, rules)
+    context = {"session": found, "causes": told, "agents": causes.agents_there(found.pk, view), "asked": True}
     answer = varied(render(request, "sessions/session/_causes.html", context))
     view.keep()
     return answer
@@ -201,10 +196,7 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
 def _inspector_context(
     request: HttpRequest, found: Session, view: Overview, index: int, state: SessionState, *, at_once: bool = True
 ) -> dict[str, Any]:
-    """The pane's own context; text is read from the upload for the tabs that show it, and only then.
-
-    Without ``at_once`` the content is left to be asked for.
-    """
+    """The pane's own context; text is read for tabs that show it, and left to be asked for unless ``at_once``."""
     whole = request.GET.get("all") == "1"
     message = inspector.inspected(view, index)
     context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
@@ -225,7 +217,7 @@ def _inspector_context(
     return context
 
 
-def _neighbours(found: Session, message: InspectorView) -> dict[str, Any]:
+def _neighbours(found: Session, message: inspector.InspectorView) -> dict[str, Any]:
     def link(index: int | None) -> str:
         return "" if index is None else reverse("sessions:inspector", args=[found.pk, index])
 
@@ -282,3 +274,39 @@ def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tupl
             row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes, factor, row.request,
             row.context, row.context_label, row.preview,
         )  # fmt: skip
+
+
+def _children(found: Sequence[Session], view: Overview) -> tuple[tuple[Session, int | None], ...]:
+    """The sub-agents of a session, each with the message that started it, None where it is not known."""
+    calls = _callers(view) if found else {}
+    return tuple((child, calls.get(child.parent_call_id)) for child in found)
+
+
+def _callers(view: Overview) -> dict[str, int]:
+    """Message index by the id of the tool call it makes."""
+    return {call: message.index for message in view.messages for call in message.call_ids()}
+
+
+def _branch_choices(branches: Sequence[Branch], stored: Mapping[str, Session]) -> tuple[tuple[Branch, str], ...]:
+    """Every branch, the latest first, with where it is, "" where it is not stored; none where there is only one."""
+    if len(branches) < 2:
+        return ()
+    return tuple((one, stored[one.leaf].get_absolute_url() if one.leaf in stored else "") for one in branches)
+
+
+SHOWN = (
+    "kinds", "n_bytes", "factors", "contexts", "pairs", "per_token", "full_weight", "n_images", "tools", "shares",
+    "verdicts", "headline",
+)  # fmt: skip
+"""Values of the overview that the page shows."""
+
+
+def work_out(session_id: str) -> None:
+    """Work out and keep all that the page shows of a long session."""
+    view = overview(session_id)
+    for name in SHOWN:
+        getattr(view, name)
+    pressure_json(view, SessionState().measure)
+    heavy(view)
+    replays.recording(session_id)
+    view.keep()

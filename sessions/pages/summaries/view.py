@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import uuid
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -16,9 +16,6 @@ from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
 from sessions.services import model_access, summary_jobs
-
-if TYPE_CHECKING:
-    import uuid
 
 
 @require_POST

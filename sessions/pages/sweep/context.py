@@ -10,10 +10,10 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions.engine.costs.cost_report import beside_usage
-from sessions.engine.reports.configuration import configure
+from sessions.engine.reports.configuration import Snippet, configure
 from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import POLICY
+from sessions.engine.sweeps.sweep import POLICY, Row, Setting, Sweep
 from sessions.engine.transcript.types import Label
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
@@ -27,14 +27,10 @@ from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import Cell, depends
 from sessions.runs import replay_state
-from sessions.runs.sweeps import together
+from sessions.runs.sweeps import SweepResult, together
 
 if TYPE_CHECKING:
     from sessions.engine.costs.breakeven import EventCost
-    from sessions.engine.reports.configuration import Snippet
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
-    from sessions.pages.sweep.state import SweepState
-    from sessions.runs.sweeps import SweepResult
 
 AGAINST_WORDS = {
     "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later and lost",
@@ -101,12 +97,12 @@ def is_open(swept: SweepResult) -> bool:
     return any(row.more.get("losses_open") for one in swept.sweeps for row in one.rows)
 
 
-def build(state: SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> SweepView:
+def build(state: urlstate.SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> SweepView:
     """The page of a sweep that has rows; ``path`` is the page's own."""
     return _Builder(state, swept, sessions, path).view()
 
 
-def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tuple[Snippet, ...]:
+def snippets(state: urlstate.SweepState, view_setting: Setting, swept: SweepResult) -> tuple[Snippet, ...]:
     """The configuration of every agent for a setting."""
     return configure(
         view_setting.policy, dict(view_setting.params), window=view_setting.window or state.replay.window,
@@ -115,9 +111,7 @@ def snippets(state: SweepState, view_setting: Setting, swept: SweepResult) -> tu
 
 
 class _Builder:
-    """Puts one page together."""
-
-    def __init__(self, state: SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> None:
+    def __init__(self, state: urlstate.SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> None:
         self.state, self.swept, self.sessions, self.path = state, swept, sessions, path
         self.whole: Sweep = together(swept.sweeps)
         self.rows: tuple[Row, ...] = self.whole.rows
@@ -197,7 +191,6 @@ class _Builder:
         )
 
     def _versus(self, row: Row) -> Versus | None:
-        """The selected setting beside another, of one session."""
         if len(self.sessions) != 1:
             return None
         at = self.state.b

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
-from sessions.engine.sweeps.sweep import WINDOW
+from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS
-from sessions.pages.ui.controls import SUMMARY_WORDS
-from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
+from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
+from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, policy_groups
 from sessions.runs.replay_state import is_changed, written
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
-    from sessions.engine.sweeps.sweep import Over
-    from sessions.pages.sweep.state import SweepState
 
 FLOOR_WORDS = {
     "max_compactions": "Compactions at most", "max_peak": "Peak at most", "max_cost": "Cost at most",
@@ -42,7 +35,7 @@ class RangeField:
 class FixedField:
     """A parameter that is not swept."""
 
-    spec: Spec
+    spec: parameters.Spec
     value: str
     options: tuple[Option, ...]
     changed: bool
@@ -114,7 +107,7 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
     )  # fmt: skip
 
 
-def _common(state: SweepState) -> list[Spec]:
+def _common(state: SweepState) -> list[parameters.Spec]:
     """Numbers that all compared policies have."""
     found = [
         {spec.name for spec in parameters.specs(registry.get("policies", name).params) if spec.is_number}
@@ -124,7 +117,7 @@ def _common(state: SweepState) -> list[Spec]:
     return [spec for spec in parameters.specs(state.replay.plugin.params) if spec.name in shared]
 
 
-def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, title: str) -> RangeField:
+def _slot(slot: str, over: Over | None, numbers: list[parameters.Spec], *, optional: bool, title: str) -> RangeField:
     options = [Option("", "nothing", over is None)] if optional else []
     for spec in numbers:
         unit = f", {spec.unit}" if spec.unit else ""
@@ -136,7 +129,7 @@ def _slot(slot: str, over: Over | None, numbers: list[Spec], *, optional: bool, 
     return RangeField(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))
 
 
-def _fixed(spec: Spec, state: SweepState) -> FixedField:
+def _fixed(spec: parameters.Spec, state: SweepState) -> FixedField:
     value = dict(state.replay.params).get(spec.name, written(spec.default))
     options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
     return FixedField(

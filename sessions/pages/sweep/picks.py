@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
@@ -13,25 +12,18 @@ from sessions.engine.costs.cost_report import usd
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.baseline import change_words
 from sessions.engine.quality.generations import FEWEST
-from sessions.engine.sweeps.across import recommend_across
-from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, advise, cost_range, is_recorded, lost, overlap
+from sessions.engine.sweeps.across import Validation, recommend_across
+from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, Pick, advise, cost_range, is_recorded, lost, overlap
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import cost_key, pareto
+from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key, pareto
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.sweep import state as urlstate
 from sessions.pages.ui import figures
-from sessions.runs import losses, replay_state, replays
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.across import Validation
-    from sessions.engine.sweeps.advice import Pick
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
-    from sessions.pages.sweep.state import SweepState
-    from sessions.runs.losses import Losses
-    from sessions.runs.sweeps import SweepResult
+from sessions.runs import losses, replay_state, replays, sweeps
 
 
-def advised(swept: SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None, Validation | None]:
+def advised(swept: sweeps.SweepResult, floors: Mapping[str, float]) -> tuple[Advice, Setting | None, Validation | None]:
     """The advice of a sweep and the setting that it recommends; of several sessions the one for all, and its trial."""
     if not swept.complete:
         return Advice(UNKNOWN, f"{swept.n_done:,} of {swept.n_total:,} replays are done."), None, None
@@ -103,7 +95,7 @@ class PickCard:
 
 
 def pick_cards(
-    found: Advice, sweep: Sweep, session: Session, state: SweepState, hrefs: Callable[[Row], tuple[str, str]]
+    found: Advice, sweep: Sweep, session: Session, state: urlstate.SweepState, hrefs: Callable[[Row], tuple[str, str]]
 ) -> tuple[PickCard, ...]:
     """The cards of one session's advice; ``hrefs`` are where a row is selected, and its replay."""
     return tuple(
@@ -115,7 +107,7 @@ def pick_cards(
     )  # fmt: skip
 
 
-def _left(pick: Pick, session: Session, state: SweepState) -> str:
+def _left(pick: Pick, session: Session, state: urlstate.SweepState) -> str:
     if pick.row.totals.compactions < FEWEST:
         return ""
     own = replay_state.query(sweep_rows.replay_of(state, pick.row.setting))
@@ -161,7 +153,6 @@ def _setting(pick: Pick, keys: Sequence[str]) -> str:
 
 
 def _reason(pick: Pick, found: Advice) -> str:
-    """Its reason, and which other card costs the same."""
     best = found.recommended
     same = best is not None and pick is not best and overlap(pick.row, best.row)
     return f"{pick.reason} It costs the same as {best.name}." if same and best is not None else pick.reason
@@ -181,7 +172,7 @@ def _dollars(tokens: float, sweep: Sweep) -> str:
     return f"{usd(tokens * sweep.prices.fresh() / PER_MILLION)} once"
 
 
-def _names(pick: Pick, session: Session, state: SweepState) -> list[str]:
+def _names(pick: Pick, session: Session, state: urlstate.SweepState) -> list[str]:
     """What it loses, rules first; each thing once."""
     if pick.as_recorded:
         return _lost_names(losses.of_recording(session))
@@ -189,7 +180,7 @@ def _names(pick: Pick, session: Session, state: SweepState) -> list[str]:
     return _lost_names(losses.of_replay(session, made))
 
 
-def _lost_names(found: Losses | None) -> list[str]:
+def _lost_names(found: losses.Losses | None) -> list[str]:
     if found is None:
         return []
     rules = [rule.text for event in found.events for rule in event.rules]

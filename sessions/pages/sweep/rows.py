@@ -11,17 +11,14 @@ from sessions.engine.base.words import united
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies import params as parameters
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import POLICY, WINDOW, cost_key
+from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Setting, Sweep, cost_key
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, depends
-from sessions.runs.replay_state import starts, written
+from sessions.runs.replay_state import ReplayState, starts, written
 
 if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
     from sessions.engine.quality.recall import Recall
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
     from sessions.pages.sweep.state import SweepState
-    from sessions.runs.replay_state import ReplayState
 
 HEATS = 7
 LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Re-read"}
@@ -94,7 +91,7 @@ def said_value(value: Any) -> str:
     return value if isinstance(value, str) else f"{value:,.10g}"
 
 
-def spec_of(policy: str, key: str) -> Spec | None:
+def spec_of(policy: str, key: str) -> parameters.Spec | None:
     """The parameter of that name."""
     return next((s for s in parameters.specs(registry.get("policies", policy).params) if s.name == key), None)
 
@@ -305,7 +302,6 @@ def _came_from(sweep: Sweep, state: SweepState) -> Setting | None:
 
 
 def _heat(value: float, low: float, high: float) -> int:
-    """The step of seven, the lowest 1, the highest 7."""
     return 1 + min(HEATS - 1, int((value - low) / (high - low) * HEATS)) if high > low else 1
 
 

@@ -73,11 +73,6 @@ class SweepState:
         return len(self.policies) > 1
 
 
-def _without_defaults(replay: ReplayState) -> tuple[tuple[str, str], ...]:
-    defaults = {spec.name: replay_state.written(spec.default) for spec in specs(replay.plugin.params)}
-    return tuple((name, value) for name, value in replay.params if value != defaults[name])
-
-
 def parse(query: QueryDict, own: Weighed | None = None) -> SweepState:
     """The state that a query string asks for, with what is wrong in it under ``errors`` by field name."""
     errors: dict[str, str] = {}
@@ -86,7 +81,8 @@ def parse(query: QueryDict, own: Weighed | None = None) -> SweepState:
     plain = {key: str(query.get(key, "")) for key in query} | ({"policy": named[0]} if named else {})
     replay = replay_state.only_replayed(replay_state.parse(plain, own))
     if own is None:  # several sessions: each starts from its own client, which a default of the form is not to undo
-        replay = replace(replay, params=_without_defaults(replay))
+        defaults = {spec.name: replay_state.written(spec.default) for spec in specs(replay.plugin.params)}
+        replay = replace(replay, params=tuple((n, value) for n, value in replay.params if value != defaults[n]))
     errors |= replay.errors
     policies = tuple(named) or (replay.policy,)
     if len(policies) > 1:

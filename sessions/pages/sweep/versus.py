@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from sessions.engine.costs.cost import Totals
     from sessions.engine.sweeps.sweep import Row, Sweep
     from sessions.pages.sweep.state import SweepState
-    from sessions.runs.replay_state import ReplayState
 
 HEIGHT = 210
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 26, "b": 34}, {"l": 50, "r": 14, "t": 26, "b": 34}
@@ -115,15 +114,14 @@ def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other
     )
 
 
-def _both(session: Session, a_state: ReplayState, b_state: ReplayState) -> str:
-    """The page of two replays."""
+def _both(session: Session, a_state: replay_state.ReplayState, b_state: replay_state.ReplayState) -> str:
     second = urlencode([("b.policy", b_state.policy)])
     rest = [f"b.{pair}" for pair in replay_state.query(b_state).split("&") if pair and not pair.startswith("policy=")]
     pairs = "&".join(filter(None, (replay_state.query(a_state), second, *rest)))
     return f"{reverse('sessions:ab', args=[session.pk])}?{pairs}"
 
 
-def _of_row(row: Row, state: ReplayState) -> Sideline:
+def _of_row(row: Row, state: replay_state.ReplayState) -> Sideline:
     counted = "rules_gone" in row.more
     rules, gone = (int(row.more["rules_gone"]), int(row.more["needs_gone"])) if counted else (None, None)
     name = "no compaction" if state.policy == "none" else state.plugin.label or state.policy
@@ -177,7 +175,6 @@ def _difference(a: Sideline, b: Sideline) -> str:
 
 
 def _figure(contexts: Sequence[Sequence[int | None]], names: tuple[str, str], window: int) -> Figure:
-    """A in blue, B in ink."""
     last = max(max(len(one) for one in contexts) - 1, 1)
     top = max([value for one in contexts for value in one if value] or [1]) * 1.15
     figure = layout(HEIGHT, HEIGHT, MARGIN, NARROW_MARGIN)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shlex
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
@@ -15,9 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 from sessions import selectors, tasks
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.quality.baseline import as_recorded
-from sessions.engine.quality.columns import losses_by
+from sessions.engine.quality.columns import Lost, losses_by
 from sessions.engine.sweeps.across import recommend_across
-from sessions.engine.sweeps.advice import advise
+from sessions.engine.sweeps.advice import Pick, advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import Session, Sweeping, SweepRun
 from sessions.pages.sweep import context as page
@@ -36,14 +37,6 @@ from sessions.pages.ui.view import (
 from sessions.runs import replay_state, replays, sweeps
 from sessions.services import indexed, sweep_runs
 from sessions.services.sweeping import versions
-
-if TYPE_CHECKING:
-    import uuid
-
-    from sessions.engine.quality.columns import Lost
-    from sessions.engine.sweeps.advice import Pick
-    from sessions.pages.sweep.state import SweepState
-    from sessions.runs.sweeps import SweepResult
 
 UNFINISHED = {Sweeping.QUEUED, Sweeping.RUNNING}
 LISTED = 50
@@ -103,29 +96,28 @@ def sweeps_page(request: HttpRequest) -> HttpResponse:
 
 
 def _named(request: HttpRequest) -> list[Session]:
-    """The sessions of ``s=``."""
     return [session_or_404(one) for one in dict.fromkeys(request.GET.getlist("s"))]
 
 
-def _asked(sessions: list[Session], query: QueryDict, *, one: bool) -> SweepState:
+def _asked(sessions: list[Session], query: QueryDict, *, one: bool) -> urlstate.SweepState:
     """What an address asks for, with a range where it names none; ``one``: it is that of one session's page."""
     weighed = selectors.load_weighed(sessions[0].pk)
     return urlstate.completed(urlstate.parse(query, weighed if one else None), weighed)
 
 
-def _swept(state: SweepState, sessions: list[Session]) -> SweepResult:
+def _swept(state: urlstate.SweepState, sessions: list[Session]) -> sweeps.SweepResult:
     return sweeps.swept(urlstate.options_of(state, sessions), sessions)
 
 
-def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
-    """What both pages show."""
+def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> dict[str, Any]:
     swept = _swept(state, sessions)
+    named = urlstate.query(replace(state, sessions=tuple(s.pk for s in sessions)))
     context: dict[str, Any] = {
         "state": state,
         "swept": swept,
         "form": sweep_form.form_of(state, selectors.load_weighed(sessions[0].pk)),
         "path": path,
-        "start_url": f"{reverse('sessions:sweep_start')}?{_with_sessions(state, sessions)}",
+        "start_url": f"{reverse('sessions:sweep_start')}?{named}{'' if state.sessions else '&one=1'}",
         "going": swept.run is not None and swept.run.state in UNFINISHED,
         "view": None,
     }
@@ -133,7 +125,7 @@ def _context(state: SweepState, sessions: list[Session], path: str) -> dict[str,
         view = page.build(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
         context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
-        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.apply_arguments(lab)])
+        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.arguments(lab, ("window",))])
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
 
@@ -143,12 +135,6 @@ def _answer(request: HttpRequest, context: dict[str, Any], template: str) -> Htt
     if asks_fragment(request):
         return private(varied(render(request, "sessions/sweep/_body.html", context)))
     return varied(render(request, template, context, status=400 if state.errors or swept.error else 200))
-
-
-def _with_sessions(state: SweepState, sessions: list[Session]) -> str:
-    """The address with every session named, and whether it was the page of one."""
-    one = not state.sessions
-    return urlstate.query(replace(state, sessions=tuple(s.pk for s in sessions))) + ("&one=1" if one else "")
 
 
 @require_POST
@@ -167,7 +153,7 @@ def start(request: HttpRequest) -> HttpResponse:
     return redirect(address)
 
 
-def _address(state: SweepState, sessions: list[Session], *, one: bool) -> str:
+def _address(state: urlstate.SweepState, sessions: list[Session], *, one: bool) -> str:
     if one:
         return f"{reverse('sessions:sweep', args=[sessions[0].pk])}?{urlstate.query(state, sessions=())}"
     return f"{reverse('sessions:sweeps')}?{urlstate.query(state)}"
@@ -204,7 +190,7 @@ def sweep_csv_view(request: HttpRequest, session_id: str) -> HttpResponse:
     return csv_file(sweep_table(_documents(state, swept)[0]["rows"]), "sweep.csv")
 
 
-def _one(request: HttpRequest, session_id: str) -> tuple[SweepState, SweepResult]:
+def _one(request: HttpRequest, session_id: str) -> tuple[urlstate.SweepState, sweeps.SweepResult]:
     sessions = [session_or_404(session_id)]
     state = _asked(sessions, request.GET, one=True)
     return state, _swept(state, sessions)
@@ -248,7 +234,7 @@ def sweeps_csv(request: HttpRequest) -> HttpResponse:
     return csv_file([heads, *lines], "sweep.csv")
 
 
-def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
+def _documents(state: urlstate.SweepState, swept: sweeps.SweepResult) -> list[dict[str, Any]]:
     floors, found = dict(state.floors), []
     for session_id, one, best in zip(swept.options["sessions"], swept.sweeps, swept.best, strict=True):
         advice = advise(one, floors) if one.complete else None
@@ -257,8 +243,7 @@ def _documents(state: SweepState, swept: SweepResult) -> list[dict[str, Any]]:
     return found
 
 
-def _lost_by(session_id: str, state: SweepState) -> Callable[[Pick], Lost]:
-    """What the settings that are advised lose, by name."""
+def _lost_by(session_id: str, state: urlstate.SweepState) -> Callable[[Pick], Lost]:
     weighed = selectors.load_weighed(session_id)
     by_name = losses_by(weighed, indexed.index_of(selectors.get_session(session_id)))
 
@@ -269,5 +254,5 @@ def _lost_by(session_id: str, state: SweepState) -> Callable[[Pick], Lost]:
     return lost
 
 
-def _wrong(state: SweepState, swept: SweepResult) -> dict[str, str]:
+def _wrong(state: urlstate.SweepState, swept: sweeps.SweepResult) -> dict[str, str]:
     return dict(state.errors) | ({"sweep": swept.error} if swept.error else {})

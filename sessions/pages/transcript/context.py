@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.moments import moment
-from sessions.engine.search.terms import marker, said, without_secrets
+from sessions.engine.search.terms import Query, marker, said, without_secrets
 from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Content, Message, RecordedCompaction
+from sessions.engine.transcript.types import Content, Message
 from sessions.pages.ui import figures
-from sessions.pages.ui.blocks import marked, shown
+from sessions.pages.ui.blocks import ShownBlock, marked, shown
 from sessions.pages.ui.causes import held
-from sessions.runs.overview import KINDS, called
+from sessions.runs.overview import KINDS, Overview, called
 
-if TYPE_CHECKING:
-    from sessions.engine.search.terms import Query
-    from sessions.pages.ui.blocks import ShownBlock
-    from sessions.runs.overview import Overview
-
-    Read = Callable[[Message], tuple[Content, ...]]
+Read = Callable[[Message], tuple[Content, ...]]
 
 PAGE, LEAD = 30, 3
 MOST_MATCHES, MOST_HEAVY = 200, 5
@@ -95,10 +89,9 @@ def turns(
     view: Overview, indices: Sequence[int], read: Read, marks: dict[int, Cut], query: Query, *, found: Collection[int],
     words: bool,
 ) -> tuple[Turn, ...]:  # fmt: skip
-    """The messages at ``indices``; what ``query`` asks for is marked in those ``found``.
+    """The messages at ``indices``, with ``query`` marked in those ``found``; ``words``: no calls, results, thinking."""
 
-    With ``words`` without calls, results and thinking.
-    """
+    compactions = list(enumerate(view.weighed.transcript.compactions, 1))
 
     def turn(index: int) -> Turn:
         message, kinds = view.messages[index], view.kinds[index]
@@ -116,19 +109,13 @@ def turns(
             factor=view.factors[index],
             parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
             blocks=tuple(block for block in blocks if not words or block.kind in ("text", "image")),
-            gone_after=_gone_after(view.weighed.transcript.compactions, index),
+            gone_after=next((n for n, c in compactions if index < c.boundary and index not in c.preserved), 0),
             is_match=index in found,
             cut=marks.get(index),
             at=moment(message.timestamp),
         )
 
     return tuple(map(turn, indices))
-
-
-def _gone_after(compactions: Sequence[RecordedCompaction], index: int) -> int:
-    """The first compaction, from 1, after which a message is not in the context; 0 for none."""
-    gone = (n for n, c in enumerate(compactions, 1) if index < c.boundary and index not in c.preserved)
-    return next(gone, 0)
 
 
 def places(view: Overview, marks: dict[int, Cut]) -> tuple[Place, ...]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -17,17 +19,12 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.search.terms import read_query
 from sessions.models import Session
 from sessions.pages.transcript import context as shown
-from sessions.pages.transcript.state import TranscriptState, address, parse
 from sessions.pages.ui import exports
-from sessions.pages.ui.addresses import session_urls, travels
+from sessions.pages.ui.addresses import session_urls, travels, whole, with_query
 from sessions.pages.ui.causes import false_ones
 from sessions.pages.ui.view import session_or_404
-from sessions.runs.overview import overview
+from sessions.runs.overview import Overview, overview
 from sessions.selectors.search import in_session
-
-if TYPE_CHECKING:
-    from sessions.pages.transcript.context import Read
-    from sessions.runs.overview import Overview
 
 
 @require_safe
@@ -56,7 +53,7 @@ def transcript(request: HttpRequest, session_id: str) -> HttpResponse:
 
 
 def _read(
-    found: Session, view: Overview, state: TranscriptState, carried: list[tuple[str, str]], read: Read
+    found: Session, view: Overview, state: TranscriptState, carried: list[tuple[str, str]], read: shown.Read
 ) -> dict[str, Any]:
     path = reverse("sessions:transcript", args=[found.pk])
 
@@ -91,8 +88,38 @@ def _read(
 
 
 def _start(state: TranscriptState, matches: Sequence[int], total: int) -> int:
-    """The first message shown."""
     if state.start is not None:
         return min(state.start, max(total - 1, 0))
     wanted = state.m if state.m is not None else matches[0] if matches else 0
     return max(0, min(wanted - shown.LEAD, max(total - shown.PAGE, 0)))
+
+
+LONGEST = 200
+"""Characters of a search."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptState:
+    """``m`` is the message to begin near, ``start`` the first one shown where that is asked for; ``q`` is searched."""
+
+    m: int | None = None
+    start: int | None = None
+    q: str = ""
+    words: bool = False
+
+
+def parse(query: Mapping[str, str]) -> TranscriptState:
+    """What makes no sense is left out, never an error."""
+    return TranscriptState(
+        whole(query.get("m")), whole(query.get("start")), query.get("q", "").strip()[:LONGEST],
+        query.get("show") == "words",
+    )  # fmt: skip
+
+
+def address(path: str, state: TranscriptState, carried: list[tuple[str, str]], **changes: object) -> str:
+    """The page with ``changes``; ``carried`` is what the other tabs need."""
+    values: dict[str, object] = {"m": state.m, "start": state.start, "q": state.q} | changes
+    shown = changes.get("words", state.words)
+    pairs = [(name, str(value)) for name, value in values.items() if name != "words" and value not in (None, "")]
+    pairs += [("show", "words")] if shown else []
+    return with_query(path, urlencode(pairs + [pair for pair in carried if pair[0] != "m"], safe=":,"))

@@ -7,14 +7,11 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from django.urls import reverse
 
 from sessions.runs import replay_state as urlstate
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 SHOWN_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 WINDOW = 150
@@ -49,11 +46,11 @@ class Urls:
     frozen: bool = False
     kept: str = ""
 
-    def to_replay(self, state: ReplayState, **changes: object) -> str:
+    def to_replay(self, state: urlstate.ReplayState, **changes: object) -> str:
         """The replay's address for a state with ``changes``."""
         return self._with_query(self.replay, state, DIFF_ONLY | changes)
 
-    def to_diff(self, state: ReplayState, **changes: object) -> str:
+    def to_diff(self, state: urlstate.ReplayState, **changes: object) -> str:
         """The diff's address for a state with ``changes``."""
         address = self._with_query(self.diff, state, {"at": None} | changes)
         if not self.beside:
@@ -71,7 +68,7 @@ class Urls:
         """What the pages of messages begin with, "" where there are none."""
         return self.message.removesuffix("0/")
 
-    def _with_query(self, path: str, state: ReplayState, changes: dict[str, object]) -> str:
+    def _with_query(self, path: str, state: urlstate.ReplayState, changes: dict[str, object]) -> str:
         if not path:
             return ""
         query = urlstate.looked_at(state, **changes) if self.frozen else urlstate.query(state, **changes)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from sessions.engine.quality.standing import GONE, OPEN, RE_ATTACHED, RETURNED, SUMMARY
-from sessions.engine.replays.diff import diff_event
+from sessions.engine.replays.diff import Row, diff_event
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import depends
 from sessions.runs.overview import kinds_of
 
 if TYPE_CHECKING:
     from sessions.engine.quality.constraints import RuleFate
-    from sessions.engine.replays.diff import Row
     from sessions.engine.replays.replay import Replay
     from sessions.runs.losses import EventLoss
 
@@ -74,10 +73,7 @@ class BeforeAfter:
 def before_after(
     replay: Replay, number: int, loss: EventLoss | None, likely: str = "", *, whole: bool = False
 ) -> BeforeAfter:
-    """The groups of one event, all of it where ``whole``; without ``loss`` nothing is known of what is used later.
-
-    ``likely`` says what may be read again.
-    """
+    """The groups of one event, all of it where ``whole``; without ``loss`` nothing is known of what is used later."""
     rows = diff_event(replay.events[number], replay.weighed)
     dropped = [row for row in rows if row.op == "dropped"]
     stays = [row for row in rows if row.op != "dropped"]

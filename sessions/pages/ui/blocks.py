@@ -157,7 +157,6 @@ def _media(content: Content, block: Block | None) -> dict[str, Any]:
 
 
 def _pretty(text: str) -> str:
-    """JSON indented; anything else as it is."""
     try:
         return json.dumps(jsonio.loads(text.encode("utf-8", "replace")), indent=2, ensure_ascii=False)
     except (jsonio.JsonProblem, ValueError, RecursionError):

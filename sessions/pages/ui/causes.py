@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.overcount import triggers
-from sessions.engine.why.verdicts import is_false
+from sessions.engine.why.verdicts import Verdict, is_false
 from sessions.pages.ui.addresses import session_urls
 from sessions.runs.replay_state import ReplayState
 
 if TYPE_CHECKING:
-    from sessions.engine.why.verdicts import Verdict
     from sessions.runs.overview import Overview
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies.params import specs
 from sessions.engine.replays import initial_params
@@ -13,9 +12,6 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.ui import figures
 from sessions.runs import replay_state
 from sessions.runs.ranges import gate_of, threshold_param, threshold_table
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
 
 STEPS = 200
 ROOM = 4
@@ -52,17 +48,17 @@ class CompactAt:
 NOWHERE = CompactAt("", None, "", "", 0, 0, 1, None, "", 0.0)
 
 
-def along(weighed: Weighed, state: ReplayState) -> str:
+def along(weighed: Weighed, state: replay_state.ReplayState) -> str:
     """The address of a state without what is looked at and without its threshold: what the slider moves along."""
     return replay_state.query(_without(state, threshold_param(weighed, state)))
 
 
-def _without(state: ReplayState, name: str) -> ReplayState:
+def _without(state: replay_state.ReplayState, name: str) -> replay_state.ReplayState:
     params = tuple(pair for pair in state.params if pair[0] != name)
     return replace(replay_state.only_replayed(state), params=params, errors={})
 
 
-def compact_at(weighed: Weighed, state: ReplayState) -> CompactAt:
+def compact_at(weighed: Weighed, state: replay_state.ReplayState) -> CompactAt:
     """The slider of a state."""
     gate = gate_of(weighed, state, {})
     name = threshold_param(weighed, state)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import united
 from sessions.engine.policies import params as parameters
@@ -15,13 +15,8 @@ from sessions.engine.replays import initial_params
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.chart import thousands
-from sessions.pages.ui.picker import Option, PolicyGroup, policy_groups
 from sessions.runs import replay_state as urlstate
 from sessions.runs.ranges import threshold_param
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.params import Spec
-    from sessions.runs.replay_state import ReplayState
 
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
 """Windows of current models, in tokens."""
@@ -129,11 +124,8 @@ class Controls:
         return sum(len(group.controls) for group in self.more)
 
 
-def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str = "") -> Controls:
-    """The form for a state.
-
-    ``path`` is the page that its links lead to, "" where they need a script; ``prefix`` begins the fields' names.
-    """
+def controls(weighed: Weighed, state: urlstate.ReplayState, path: str = "", prefix: str = "") -> Controls:
+    """The form; ``path``: where links lead, "" where they need a script; ``prefix`` begins the fields' names."""
     policy = state.plugin
     client = initial_params.starting(weighed, policy.name)
     made = _made(weighed, state, path, prefix)
@@ -142,12 +134,14 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     high = max(1_000_000, own, window)
     first, changed, more = _arranged(made)
     policies = policy_groups(policy.name, weighed)
+    own_specs = (spec for spec in parameters.specs(policy.params) if spec.name in client.params)
+    plain = tuple((spec.name, urlstate.written(spec.default)) for spec in own_specs)
     return Controls(
         prefix=prefix,
         side=prefix.replace(".", "-"),
         policy=policy,
         as_recorded=initial_params.as_recorded(weighed, policy, state.window or weighed.window),
-        plain_href=reset(state, path, params=_defaults(policy, client.params)) if client.params else "",
+        plain_href=reset(state, path, params=plain) if client.params else "",
         policies=policies,
         n_policies=sum(len(group.policies) for group in policies),
         threshold=first[0],
@@ -166,8 +160,7 @@ def controls(weighed: Weighed, state: ReplayState, path: str = "", prefix: str =
     )
 
 
-def _made(weighed: Weighed, state: ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
-    """Every parameter's control, with the group it belongs to."""
+def _made(weighed: Weighed, state: urlstate.ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
     policy, given = state.plugin, dict(state.params)
     client, steered = initial_params.starting(weighed, policy.name), threshold_param(weighed, state)
     own = [
@@ -196,7 +189,7 @@ def _arranged(
     return first, changed, tuple(ControlGroup(title, found) for title, found in groups if found)
 
 
-def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tuple[Control, ...]:
+def _of_replay(policy: Policy, state: urlstate.ReplayState, path: str, prefix: str) -> tuple[Control, ...]:
     """What a replay is asked besides its policy: estimator, summary, history, and summary calls that fail."""
     plugins = registry.plugins("estimators")
     own = plugins[policy.estimator].label if policy.estimator in plugins else policy.estimator
@@ -234,13 +227,7 @@ def _of_replay(policy: Policy, state: ReplayState, path: str, prefix: str) -> tu
     )  # fmt: skip
 
 
-def _defaults(policy: Policy, settings: Mapping[str, object]) -> tuple[tuple[str, str], ...]:
-    """The policy's own defaults of the parameters that a client had otherwise, as written."""
-    specs = parameters.specs(policy.params)
-    return tuple((spec.name, urlstate.written(spec.default)) for spec in specs if spec.name in settings)
-
-
-def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
+def _windows(own: int, state: urlstate.ReplayState, path: str) -> tuple[Option, ...]:
     """The session's own window and those of current models, each as a link."""
     current = state.window or own
     sizes = sorted({own, *WINDOWS})
@@ -251,7 +238,7 @@ def _windows(own: int, state: ReplayState, path: str) -> tuple[Option, ...]:
     )  # fmt: skip
 
 
-def reset(state: ReplayState, path: str, **changes: object) -> str:
+def reset(state: urlstate.ReplayState, path: str, **changes: object) -> str:
     """The page with some settings as they start; "" where links need a script."""
     if not path:
         return ""
@@ -259,8 +246,8 @@ def reset(state: ReplayState, path: str, **changes: object) -> str:
 
 
 def _control(
-    spec: Spec, given: Mapping[str, str], state: ReplayState, *, path: str, prefix: str, threshold: bool,
-    as_recorded: bool,
+    spec: parameters.Spec, given: Mapping[str, str], state: urlstate.ReplayState, *, path: str, prefix: str,
+    threshold: bool, as_recorded: bool,
 ) -> Control:  # fmt: skip
     default = urlstate.written(spec.default)
     value = given.get(spec.name, default)
@@ -295,7 +282,7 @@ def _control(
     )
 
 
-def _default_words(spec: Spec, default: str) -> str:
+def _default_words(spec: parameters.Spec, default: str) -> str:
     if not spec.is_number or default == "none":
         return default or "none"
     return united(_grouped(default), spec.unit)
@@ -310,3 +297,63 @@ def _place(value: float, low: float, high: float) -> float:
     """Percent of the track, the thumb's own width allowed for."""
     share = (value - low) / (high - low) if high > low else 0
     return round(4.5 + 91 * min(max(share, 0), 1), 2)
+
+
+COMMON = (
+    "claude_code", "codex_local", "anthropic_clear_tool_uses", "langchain_summarization", "sliding_window", "none",
+    "anchored_iterative",
+)  # fmt: skip
+"""What most readers try; six of them are listed."""
+N_COMMON = 6
+FAMILIES = (
+    ("Claude Code", ("claude_code", "claw_code")), ("Codex and OpenAI", ("codex_", "openai_")),
+    ("Anthropic API and SDK", ("anthropic_",)), ("LangChain", ("langchain_", "deepagents_")),
+    ("OpenHands and SWE-agent", ("openhands_", "swe_agent_", "mini_swe_")), ("opencode", ("opencode_",)),
+    ("Gemini and ADK", ("gemini_", "adk_")), ("Cline and Roo Code", ("cline_", "roo_code")),
+    ("goose and buzz-agent", ("goose", "buzz_")),
+    ("AutoGen, AG2 and Microsoft", ("autogen_", "ag2_", "agent_framework")),
+    ("Inspect", ("inspect_",)),
+    ("Other agents", ("aider", "browser_use", "copilot_chat", "crush", "kimi", "letta", "pi", "smolagents_")),
+)  # fmt: skip
+"""Whose policies they are, by how their names begin."""
+GENERAL = "General"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One choice of a select or of a segmented control."""
+
+    value: str
+    words: str
+    current: bool
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyGroup:
+    """Policies under one heading."""
+
+    title: str
+    policies: tuple[Option, ...]
+
+
+def policy_groups(current: str, weighed: Weighed | None = None) -> tuple[PolicyGroup, ...]:
+    """Used by this session's agent, six common ones, then everything else; each policy stands once."""
+    plugins: dict[str, Policy] = registry.plugins("policies")
+    used = [name for name in (writer_of(weighed.transcript).policies if weighed else ()) if name in plugins]
+    common = [name for name in COMMON if name in plugins and name not in used][:N_COMMON]
+    rest = [name for name in plugins if name not in {*used, *common}]
+    parts: list[tuple[str, Iterable[str]]] = [("Used by this session", used), ("Common", common)]
+    parts += [(title, [n for n in rest if _family(n) == title]) for title in (*(t for t, _ in FAMILIES), GENERAL)]
+    found = []
+    for title, names in parts:
+        options = [Option(name, plugins[name].label or name, name == current, plugins[name].help) for name in names]
+        if title not in {"Used by this session", "Common"}:
+            options.sort(key=lambda option: option.words.lower())
+        if options:
+            found.append(PolicyGroup(title, tuple(options)))
+    return tuple(found)
+
+
+def _family(name: str) -> str:
+    return next((title for title, starts in FAMILIES if name.startswith(starts)), GENERAL)

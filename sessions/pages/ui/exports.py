@@ -42,15 +42,14 @@ def diff_choices(session: Session, query: str) -> tuple[Download, ...]:
 def request_choices(session: Session, lists: list[tuple[str, str, str]]) -> tuple[Download, ...]:
     """Lists sent at requests in every target: each its words, its policy and the query of its replay and request."""
     return tuple(
-        Download(f"List {words} as {target.label}", f"{_url(session, target)}?{_named(query, policy)}")
+        Download(
+            f"List {words} as {target.label}",
+            # With its policy, which tells a replay's list from the recording's own.
+            f"{_url(session, target)}?{'' if query.startswith('policy=') else f'policy={policy}&'}{query}",
+        )
         for words, policy, query in lists
         for target in _targets()
     )
-
-
-def _named(query: str, policy: str) -> str:
-    """The query with its policy, which tells a replay's list from the recording's own."""
-    return query if query.startswith("policy=") else f"policy={policy}&{query}"
 
 
 def _url(session: Session, target: ExportTarget) -> str:

@@ -29,7 +29,6 @@ def count(value: float | None) -> str:
 
 
 def _three_digits(value: float) -> str:
-    """Three significant digits: 3.12, 62.1, 702."""
     if value < 9.995:
         return f"{value:.2f}"
     return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"

@@ -30,16 +30,12 @@ def _dollars(value: float | None) -> str:
     return f"${value:,.4f}" if 0 < abs(value) < 0.1 else f"${value:,.2f}"
 
 
-def _percent(value: float | None) -> str:
-    return figures.percent(value, 100)
-
-
 UNITS: dict[str, Callable[[float | None], str]] = {
     "tokens": figures.count,
     "bytes": figures.count,
     "factor": figures.factor,
     "dollars": _dollars,
-    "percent": _percent,
+    "percent": lambda value: figures.percent(value, 100),
 }
 """How the number of each unit is written; factors, dollars and shares carry their unit in the number."""
 
@@ -77,7 +73,8 @@ def figure_html(value: float | None, unit: str, label: str, *, how: str = "", sh
     if how in ("cell", "quiet"):
         return _cell(number, scale, unit, label, disc=how == "cell")
     if how == "lead":
-        return _lead(number, scale, unit, label)
+        tail = format_html('<span class="unit">{}</span>', scale) if scale else ""
+        return format_html('<span title="{}">{}{}</span>', told(unit, label), number, tail)
     says = _sentence(number, scale, unit, label)
     if label in BYTES:
         return format_html('<span class="fig" title="{}">{}</span>', told(unit, label), says)
@@ -123,12 +120,6 @@ def told(unit: str, label: str) -> str:
     if label in BYTES:
         return f"of {label} bytes"
     return label if unit in ("factor", "dollars", "percent") else f"{unit}, {label}"
-
-
-def _lead(number: str, scale: str, unit: str, label: str) -> SafeString:
-    """The large number of a fact, its scale set smaller; the fact's note has the label's disc and word."""
-    tail = format_html('<span class="unit">{}</span>', scale) if scale else SafeString("")
-    return format_html('<span title="{}">{}{}</span>', told(unit, label), number, tail)
 
 
 def format_label(name: str) -> str:

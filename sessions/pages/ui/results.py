@@ -109,7 +109,9 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
     label = weakest_label(ran.replay.labels)
     mine, kept = losses
     n_followed = len(ran.replay.weighed.transcript.compactions) if ran.replay.base == "recorded" else 0
-    own = _counted(_cells(ran.totals, label, cost_cell(ran.totals)), _own(ran.totals.compactions, n_followed))
+    n = ran.totals.compactions
+    beside = f"{n:,} of its own, {n_followed:,} recorded" if n_followed else figures.count(n)
+    own = _counted(_cells(ran.totals, label, cost_cell(ran.totals)), beside)
     deltas = _deltas(ran.totals, base, label)
     deltas = _counted(deltas, "–") if n_followed else deltas
     sent = weakest_label(ran.replay.weighed.recorded.labels)
@@ -118,11 +120,6 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
         TotalsRow("recorded", NAME, sent, _with(_cells(base, sent, cost_cell(base)), kept)),
         TotalsRow("delta", "difference", "", _with(deltas, None, "")),
     )
-
-
-def _own(n: int, n_followed: int) -> str:
-    """Compactions of a replay; along the recorded context they stand beside those that it follows."""
-    return figures.count(n) if not n_followed else f"{n:,} of its own, {n_followed:,} recorded"
 
 
 def _counted(cells: tuple[Cell, ...], words: str) -> tuple[Cell, ...]:

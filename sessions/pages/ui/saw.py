@@ -113,7 +113,8 @@ def saw_figure(data: Saw) -> Figure:
     traces = _curves(data, top)
     figure["meta"] |= {"thin": True, "teeth": len(data.teeth)}
     if last >= STRIP_FROM or len(data.teeth) > MOST_NUMBERED:
-        figure["meta"]["strip"] = strip_of(data.replay)
+        at, _, high = envelope(data.replay, STRIP_BINS)
+        figure["meta"]["strip"] = {"x": at, "y": high, "n": len(data.replay)}
     if data.gate is not None:
         _add_gate(figure, traces, data.gate, main[0])
     figure["meta"] |= {"threshold": data.threshold, "top": top}
@@ -173,12 +174,6 @@ def envelope(values: Sequence[int | None], bins: int = ENVELOPE_BINS) -> tuple[l
             low.append(min(known))
             high.append(max(known))
     return at, low, high
-
-
-def strip_of(values: Sequence[int | None]) -> Figure:
-    """The whole session in a strip: the highest context of each bin, and how many positions there are."""
-    at, _, high = envelope(values, STRIP_BINS)
-    return {"x": at, "y": high, "n": len(values)}
 
 
 def _stepped(name: str, x: list[int], y: list[int | None], role: str, width: float, **more: object) -> Figure:

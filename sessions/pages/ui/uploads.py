@@ -76,7 +76,7 @@ def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = (
 
 def _row(upload: Upload) -> UploadRow:
     if upload.status == State.FAILED:
-        row = _shown(upload, "failed", "badge-danger", why_failed(upload), (_report(upload), _download(upload)))
+        row = _shown(upload, "failed", "badge-danger", as_sentence(upload.error), (_report(upload), _download(upload)))
         return row if upload.format else replace(row, format="")
     if not upload.finished:
         return _reading_row(upload)
@@ -88,11 +88,6 @@ def _row(upload: Upload) -> UploadRow:
     rejected = Link("Rejected parts", reverse("sessions:upload_rejected", args=[upload.pk]))
     actions = (*_open(upload), _report(upload), *((rejected,) if upload.n_skipped else ()))
     return _shown(upload, state, badge, _found(upload), actions)
-
-
-def why_failed(upload: Upload) -> str:
-    """Why nothing could be read, as a sentence."""
-    return as_sentence(upload.error)
 
 
 def as_sentence(error: str) -> str:

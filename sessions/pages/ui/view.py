@@ -26,7 +26,6 @@ from sessions.services.deleting import only_for
 if TYPE_CHECKING:
     from sessions.adapters.anthropic_client import Access
     from sessions.engine.reports.configuration import Snippet
-    from sessions.runs.replay_state import ReplayState
 
 
 Response = TypeVar("Response", bound=HttpResponseBase)
@@ -125,7 +124,7 @@ def command_line(found: Session, name: str, options: Sequence[str] = (), *last: 
     return shlex.join(["ctxweb", name, found.filename, *options, *branch, *last])
 
 
-def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, Any]:
+def shared_context(found: Session, state: urlstate.ReplayState, tab: str) -> dict[str, Any]:
     """What the lab and the diff have in common: the view bar and the command line."""
     here = urlstate.query(state, rows=None)
     event = ["--compaction", str((state.event or 0) + 1)] if tab == "diff" else []
@@ -141,7 +140,7 @@ def shared_context(found: Session, state: ReplayState, tab: str) -> dict[str, An
     }
 
 
-def refused(state: ReplayState) -> JsonResponse:
+def refused(state: urlstate.ReplayState) -> JsonResponse:
     """What is wrong with an address, by field."""
     return JsonResponse({"errors": dict(state.errors)}, status=400)
 

@@ -14,7 +14,7 @@ from sessions.engine.transcript.types import Fate
 from sessions.models import Member, MemberStatus, Session, Upload
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import whole
-from sessions.pages.ui.uploads import fates_of, upload_format, upload_table, why_failed
+from sessions.pages.ui.uploads import as_sentence, fates_of, upload_format, upload_table
 
 if TYPE_CHECKING:
     from sessions.selectors.uploads import UploadPage
@@ -83,7 +83,7 @@ def report_context(upload: Upload, members: Sequence[Member], sessions: Sequence
     return {
         "upload": upload,
         "format": upload_format(upload),
-        "why_failed": why_failed(upload),
+        "why_failed": as_sentence(upload.error),
         "sentence": engine_fates.sentence(fates),
         "lines": lines_of(upload, fates),
         "n_unsent": n_unsent,

@@ -114,12 +114,10 @@ def demo(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def uploads_status(request: HttpRequest) -> HttpResponse:
-    """The table for ``ids`` and for ``same`` (id:filename) files: a fragment for htmx, else a page.
-
-    When all rows are final the fragment triggers ``uploads-done``.
-    """
+    """The table for ``ids`` and ``same`` (id:filename): for htmx a part, final with ``uploads-done``, else a page."""
     ids = _ids(request.GET.getlist("ids"))
-    same = [(pk, name) for value in request.GET.getlist("same") for pk, name in _same(value)]
+    named = [value.partition(":") for value in request.GET.getlist("same")]
+    same = [(found, name) for pk, _, name in named for found in _ids([pk])]
     found = {u.asked_as: u for u in selectors.upload_status([*ids, *(pk for pk, _ in same)])}
     uploads = [found[pk] for pk in ids if pk in found]
     return _table(request, uploads, [(found[pk], name) for pk, name in same if pk in found])
@@ -205,7 +203,6 @@ def _upload_or_404(upload_id: uuid.UUID) -> Upload:
 
 
 def _contents(stored: Upload) -> tuple[tuple[Member, ...], tuple[Session, ...]]:
-    """The files of an archive, and the sessions that were read."""
     return selectors.upload_members(stored), selectors.upload_sessions(stored)
 
 
@@ -234,8 +231,3 @@ def _table(request: HttpRequest, uploads: Sequence[Upload], same: Sequence[tuple
 def _ids(values: Iterable[str]) -> list[uuid.UUID]:
     """``values`` may hold several each, separated by commas."""
     return uuids(",".join(values).split(",")[:MAX_STATUS_IDS])
-
-
-def _same(value: str) -> list[tuple[uuid.UUID, str]]:
-    pk, _, name = value.partition(":")
-    return [(found, name) for found in _ids([pk])]

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.transcript.types import Transcript
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why.case import COMPACTION, ERROR, MISSING
+from sessions.engine.why.causes import WRONG_COUNT, Evidence
 from sessions.engine.why.document import why_of
-from sessions.pages.why.aftermath import AftermathTable, build_aftermath
-from sessions.pages.why.events import Card, EventRow, build_cards, build_events
+from sessions.engine.why.headline import Group, grouped
+from sessions.engine.why.steps import STEPS
+from sessions.pages.ui.addresses import session_urls
+from sessions.pages.ui.causes import named_message
+from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath, build_recorded
 from sessions.pages.why.fit import FitView, build_fit
 from sessions.pages.why.over_counts import OverCountView, build_over_counts
-from sessions.pages.why.recorded import RecordedView, build_recorded
 from sessions.runs.overview import Overview, overview
+from sessions.runs.replay_state import own_state
+
+if TYPE_CHECKING:
+    from sessions.engine.why.verdicts import Verdict
+    from sessions.runs.overview import Overview
+
+    Bar = tuple[str, int, str, float, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +53,8 @@ def work_out(session_id: str) -> None:
 
 
 def _built(session_id: str, view: Overview) -> WhyView:
-    cards = build_cards(view.weighed.transcript, view.verdicts)
+    # In the order they came; the JSON has all.
+    cards = tuple(_card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS])
     return WhyView(
         events=build_events(session_id, view, len(cards)),
         aftermath=build_aftermath(session_id, view),
@@ -54,3 +69,149 @@ def why_document(view: Overview) -> dict[str, Any]:
     """``ctxweb.why/1`` of the session alone: its headline, every verdict, every gate, the fit."""
     entry = why_of(view.weighed, view.verdicts, view.gates)
     return {"schema": "ctxweb.why/1", "format": view.weighed.transcript.format, "sessions": [entry]}
+
+
+MOST = 40
+NAMED = 6
+"""Requests that a row names; the evidence below has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """Equal events; ``places`` are the requests named, each with the card of its evidence, "" where it has none."""
+
+    group: Group
+    words: str
+    places: tuple[tuple[int, str], ...]
+    n_more: int
+    wrong: bool
+    message: int | None
+    href: str
+
+
+def build_events(session_id: str, view: Overview, n_cards: int) -> tuple[EventRow, ...]:
+    """The rows, the one of the headline first; ``n_cards`` verdicts have a card of their own below."""
+    groups = grouped(view.verdicts, len(view.weighed.transcript.requests))
+    return tuple(_row(session_id, view, group, n_cards) for group in groups[:MOST])
+
+
+def _row(session_id: str, view: Overview, group: Group, n_cards: int) -> EventRow:
+    shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
+    return EventRow(
+        group,
+        words=_words(group.lead),
+        places=tuple((request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
+        n_more=max(0, group.n - NAMED),
+        wrong=group.lead.cause in WRONG_COUNT,
+        message=named_message(group.lead),
+        href=event_href(session_id, view.weighed, group.lead),
+    )
+
+
+def _words(verdict: Verdict) -> str:
+    if verdict.what == COMPACTION:
+        return {"auto": "auto-compacted", "manual": "manually compacted"}.get(verdict.trigger or "", "compacted")
+    if verdict.what == ERROR:
+        if verdict.is_stop:
+            return "stopped by the agent"
+        return "compaction failed" if verdict.is_attempt else "refused"
+    return "not compacted"
+
+
+def event_href(session_id: str, weighed: Weighed, verdict: Verdict) -> str:
+    """The session's own agent at the event: along the recorded context where it compacted, else in full."""
+    if not writer_of(weighed.transcript).policies:
+        return ""
+    base = "recorded" if verdict.what == COMPACTION else "full"
+    at = verdict.request if verdict.request < len(weighed.transcript.requests) else None
+    return session_urls(session_id).to_replay(own_state(weighed, base), request=at)
+
+
+MOST_CARDS = 40
+BAR_WIDTH = 280
+WORDS = {COMPACTION: "compacted", ERROR: "refused", MISSING: "not compacted"}
+PIPS = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
+FAR = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One row of evidence and the message that it stands at, None where it names none."""
+
+    text: str
+    message: int | None
+    place: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars.
+
+    A bar is its name, tokens, label, pixels of ``BAR_WIDTH`` and class.  ``steps`` are the four of its account by
+    name, each with its rows; ``at_end``: it came after the last request.
+    """
+
+    verdict: Verdict
+    words: str
+    at_end: bool
+    message: int | None
+    wrong: bool
+    pips: tuple[bool, ...]
+    bars: tuple[Bar, ...]
+    limit: float | None
+    track: float
+    proofs: tuple[Proof, ...]
+    steps: tuple[tuple[str, tuple[Proof, ...]], ...]
+
+
+def _card(verdict: Verdict, transcript: Transcript) -> Card:
+    bars, limit, track = _bars(verdict)
+    rows = [(row.step, _proof(row, transcript, verdict.request)) for row in verdict.account]
+    return Card(
+        verdict,
+        words=WORDS[verdict.what],
+        at_end=verdict.request >= len(transcript.requests),
+        message=_message(transcript, verdict.request),
+        wrong=verdict.cause in WRONG_COUNT,
+        pips=tuple(PIPS[verdict.certainty] > pip for pip in range(3)),
+        bars=bars,
+        limit=limit,
+        track=track,
+        proofs=tuple(_proof(row, transcript, verdict.request) for row in verdict.evidence),
+        steps=tuple((name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items()),
+    )
+
+
+def _message(transcript: Transcript, request: int | None) -> int | None:
+    """The reply to a request, else the last message where the request was never answered."""
+    if request is None or not transcript.messages:
+        return None
+    known = transcript.requests[request].message if request < len(transcript.requests) else None
+    return known if known is not None else len(transcript.messages) - 1
+
+
+def _proof(row: Evidence, transcript: Transcript, own: int) -> Proof:
+    """A row without a link where it stands at the verdict's ``own`` request, which the card links already."""
+    if row.message is not None:
+        return Proof(row.text, row.message, f"message {row.message:,}", row.label)
+    if row.request is not None:
+        here = None if row.request == own else _message(transcript, row.request)
+        return Proof(row.text, here, f"request {row.request:,}", row.label)
+    return Proof(row.text, None, "", row.label)
+
+
+def _bars(verdict: Verdict) -> tuple[tuple[Bar, ...], float | None, float]:
+    """What the gate saw, what was true and the window, to one scale; the threshold as a place on it."""
+    saw, true = verdict.saw, verdict.true
+    most = max(saw or 0, true or 0, verdict.threshold or 0, verdict.window, 1)
+    scale = BAR_WIDTH / most
+    far = saw is not None and true is not None and saw > FAR * true
+    figures = (("counted", saw, verdict.saw_label, "x" if far else "s"), ("actual", true, verdict.true_label, "t"))
+    bars = [
+        (name, value, label, round(max(value * scale, 1), 1), css)
+        for name, value, label, css in figures
+        if value is not None
+    ]
+    limit = None if verdict.threshold is None else round(verdict.threshold * scale, 1)
+    return tuple(bars), limit, round(verdict.window * scale, 1)

@@ -8,23 +8,20 @@ from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
-from sessions.engine.agents.agent import own_trigger
+from sessions.engine.agents.agent import Trigger, own_trigger
 from sessions.engine.base import registry
 from sessions.engine.transcript.types import Kind
 from sessions.engine.why.document import summary
-from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT
+from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT, Firing, GateResult
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url
 from sessions.pages.ui.causes import trigger_href
 from sessions.pages.ui.chart import figure_text
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
-from sessions.runs.overview import called, kinds_of
+from sessions.runs.overview import Overview, called, kinds_of
 
 if TYPE_CHECKING:
-    from sessions.engine.agents.agent import Trigger
     from sessions.engine.why.culprits import Culprit
-    from sessions.engine.why.overcount import Firing, GateResult
-    from sessions.runs.overview import Overview
 
 MOST_BLAMED = 8
 LATER, LATER_SHARE = 3, 0.02
@@ -112,9 +109,11 @@ def build_over_counts(session_id: str, view: Overview) -> OverCountView:
     figure = view.kept("triggers figure", lambda: figure_text(gates_figure(_gates(view, rows))), on="why")
     n_false = sum(result.count(FALSE) > 0 for result in found.results)
     n_fires = sum(bool(result.firings) for result in found.results)
+    alarms = f"{n_false} false {'alarm' if n_false == 1 else 'alarms'}" if n_false else "no false alarm"
+    says = f"{n_fires} of {len(rows)} triggers fire, {alarms}" if n_fires else f"None of {len(rows)} triggers fires"
     return OverCountView(
         SafeString(figure), rows, sum(row.first is None for row in rows), _blamed(view, found.results),
-        found.stub_tokens, _says(len(rows), n_fires, n_false), _tempted(found.results),
+        found.stub_tokens, says, _tempted(found.results),
     )  # fmt: skip
 
 
@@ -158,11 +157,6 @@ def _tempted(results: Iterable[GateResult]) -> WorstMessage | None:
         return None
     message, request = max(held, key=lambda place: (len(held[place]), *(-at for at in place)))
     return WorstMessage(message, request, len(held[message, request]))
-
-
-def _says(n: int, n_fires: int, n_false: int) -> str:
-    alarms = f"{n_false} false {'alarm' if n_false == 1 else 'alarms'}" if n_false else "no false alarm"
-    return f"{n_fires} of {n} triggers fire, {alarms}" if n_fires else f"None of {n} triggers fires"
 
 
 def _verdict(result: GateResult) -> str:
@@ -233,7 +227,6 @@ def _weight(held: Sequence[tuple[GateResult, Culprit]]) -> tuple[int, float]:
 
 
 def _named(result: GateResult) -> str:
-    """The harness's name without what stands in brackets."""
     return result.gate.label.partition(" (")[0]
 
 

@@ -13,10 +13,9 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.models import Session
 from sessions.pages.session.state import near, parse
 from sessions.pages.ui.view import asks_fragment, command_line, not_yet, session_or_404, varied
-from sessions.pages.why.aftermath import build_aftermath, build_rules
+from sessions.pages.why.aftermath import build_aftermath, build_recorded, build_rules
 from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.over_counts import triggers_near
-from sessions.pages.why.recorded import build_recorded
 from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import overview
 
