@@ -36,7 +36,7 @@ WRONG = {
     "08-openclaw-cache-10752.jsonl", "09-opencode-pinned-196608.json",
     "09-vscode-early-tools.jsonl", "10-cline-litellm-200k.json", "11-kilo-switched-model.json",
     "12-cline-cache-counted-twice.json", "12-zoo-folder-condense-loop.json", "13-crush-wrong-original-request.db",
-    "13-hermes-413.json", "14-copilot-cli-hook.jsonl", "14-goose-window-1m.db", "15-copilot-app-undercount.jsonl",
+    "13-hermes-413.json", "14-copilot-cli-hook.jsonl", "15-copilot-app-undercount.jsonl",
     "15-pi-hung-after-compaction.jsonl", "16-antigravity-checkpoint-early.jsonl",
     "16-goose-128k-default.json", "16-gsd-summed.jsonl", "16-openclaw-msg-attachment.jsonl",
     "17-hermes-vllm-max-tokens.json", "17-inspect-vllm-1000.json",

@@ -305,7 +305,7 @@ def _peak(weighed: Weighed) -> str:
         return f"{said}, {_over(weighed, peak, held, window, jump)}"
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
     whole = "the window" if window == held.window else f"the {window:,} usable"
-    whole = f"the recorded window of {window:,}" if held.source == RECORDED and window == held.window else whole
+    whole = f"the window, recorded as {window:,}" if held.source == RECORDED and window == held.window else whole
     return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}{_standing(weighed, peak)}."
 
 
