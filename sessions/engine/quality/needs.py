@@ -18,8 +18,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.quality.gaps import Gap
-    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.index import Gap, Index
     from sessions.engine.quality.references import Reference
 
 
