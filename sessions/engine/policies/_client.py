@@ -91,8 +91,3 @@ def shown_cut(
     # Whichever list stands by the next request, from here on it has all of the client's messages.
     held.whole_from = max(held.whole_from, start, max(changed, default=-1) + 1) if ends else n
     return Shown(left, n - held.whole_from)
-
-
-def same(items: Sequence[Item], others: Sequence[Item]) -> bool:
-    """Whether two lists hold the same messages in the same order."""
-    return len(items) == len(others) and all(a.id == b.id for a, b in zip(items, others, strict=True))

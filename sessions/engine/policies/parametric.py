@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from sessions.engine.base.comparisons import reaches
 from sessions.engine.policies._lists import apart, turn_starts, used
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars, thinks
@@ -95,10 +96,6 @@ class Condition(NamedTuple):
     threshold: int
     unit: str
 
-    def holds(self, operator: str) -> bool:
-        """Whether the measure is at (">=") or over (">") the threshold."""
-        return self.measure >= self.threshold if operator == ">=" else self.measure > self.threshold
-
 
 def in_use(params: Any, view: View) -> int:
     """Tokens in use: the context as sent, the last usage with an estimate of what came after, or all by estimate."""
@@ -162,7 +159,7 @@ def ask(params: Any, view: View, reclaimed: Callable[[], int] | None = None) -> 
     found = list(triggers(params, view))
     if not found:
         return Gate(False, "no trigger is set", 0, 0, operator, "tokens")
-    holding = [c for c in found if c.holds(operator)]
+    holding = [c for c in found if reaches(c.measure, operator, c.threshold)]
     fires = len(holding) == len(found) if params.combine == "all" else bool(holding)
     waiting = [c for c in found if c not in holding]
     pool = (waiting if params.combine == "all" and waiting else holding) or found

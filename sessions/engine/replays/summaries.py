@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.base.session_cache import Remembered
+from sessions.engine.policies.edits import thinks
 from sessions.engine.policies.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.policies.policy import Draft, Item, SummaryFailed
 from sessions.engine.tokens.text_facts import json_escapes
@@ -217,7 +218,7 @@ class Summaries:
         new = remade_message(old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
         scale, model = self.weighed.own_rules(old.index)
         held = item.tokens
-        if not item.edited and not item.inserted and _thinks(old) and not _thinks(new):
+        if not item.edited and not item.inserted and thinks(old) and not thinks(new):
             # Of a message of which something left already, as much of the thinking left as of the rest.
             whole = self.weighed.tokens[old.index]
             held -= self.weighed.thinking[old.index] * held // whole if whole else 0
@@ -270,10 +271,6 @@ class Summaries:
         if self._reported is None:
             self._reported = reported_reasoning(self.weighed.transcript)
         return self._reported.get(item.message.index, 0)
-
-
-def _thinks(message: Message) -> bool:
-    return Kind.THINKING in [block.kind for block in message.blocks]
 
 
 def _within(drafts: Sequence[Draft], room: int | None) -> list[Draft]:

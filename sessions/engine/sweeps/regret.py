@@ -7,6 +7,7 @@ linear in what each compaction leaves, so that dynamic programming over the requ
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -238,7 +239,7 @@ def _schedule(  # noqa: PLR0917
     def open_line(step: int, cost: float, offset: int) -> None:
         """From ``step`` on the context is ``offset + heights``, until one would be over the window."""
         start = step + 1
-        over = sums.first_at_least(start + 1, window - offset + 1) - 1 if start < n else n
+        over = bisect_left(heights, window - offset + 1, start + 1) - 1 if start < n else n
         line = CostLine(offset, cost - offset * rates.offsets_so_far[start] - rates.fixed_so_far[start], step)
         if over >= n:
             ends.append((line.at(rates.offsets_so_far[n]) + rates.fixed_so_far[n], step))

@@ -8,7 +8,6 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.policies import anthropic_on_demand, buzz, compression, parametric
-from sessions.engine.policies.parametric import Condition
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import EditFailed, LastUsage, State
 from sessions.engine.transcript.types import Block, Kind
@@ -26,7 +25,8 @@ def only(**given):
 
 @pytest.mark.parametrize(("operator", "holds"), [(">=", [False, True, True]), (">", [False, False, True])])
 def test_a_condition_holds_at_or_over(operator, holds):
-    assert [Condition("", n, 5, "").holds(operator) for n in (4, 5, 6)] == holds
+    params = only(tokens=5, operator=operator)
+    assert [parametric.ask(params, seen("u", context=n)).fires for n in (4, 5, 6)] == holds
 
 
 def test_what_is_in_use():

@@ -236,13 +236,6 @@ def test_a_client_starts_anew_where_the_list_was_replaced():
     assert (held.pairs.calls, held.pairs.results) == ({}, {"d": [1]})
 
 
-def test_lists_are_the_same_by_their_ids():
-    items = lists("u a u")
-    assert _client.same(items, lists("u9 a9 u9"))
-    assert not _client.same(items, items[:2])
-    assert not _client.same(items, [items[0], items[2], items[1]])
-
-
 def test_an_api_clears_what_is_still_open():
     """What was cleared is remembered by call; a shorter list starts anew (policies 5.1)."""
     view = seen("u a:c,d r:c r:d a:e r:e")
