@@ -238,16 +238,6 @@ def when_refused(reason: str, level: str = "") -> Callable[[object, View], Gate]
     return lambda _, view: Gate(view.rejected, reason, view.context, view.window, ">", "tokens", level)
 
 
-class Shown(list[Item]):
-    """A whole list whose last ``n_end`` messages stand at the end of the list before as well, the very same items."""
-
-    __slots__ = ("n_end",)
-
-    def __init__(self, items: Sequence[Item], n_end: int) -> None:
-        super().__init__(items)
-        self.n_end = n_end
-
-
 Edited = list[Item] | dict[int, Item]
 """What an edit returns: the whole list afterwards, or only what it changed in place, by position in ``View.items``.
 

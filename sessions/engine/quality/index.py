@@ -99,12 +99,8 @@ class Gaps:
             for bucket in range(max(0, gap.start) // BUCKET, (gap.stop - 1) // BUCKET + 1):
                 self._buckets[bucket].append(gap)
 
-    def across(self, message: int) -> list[Gap]:
-        """The gaps with ``start`` ≤ ``message`` < ``stop``: what a compaction right after it can lose; by ``stop``."""
-        return sorted([gap for gap in self.near(message) if gap.start <= message < gap.stop])
-
     def near(self, message: int) -> Sequence[Gap]:
-        """Gaps among which those across ``message`` are, in no order."""
+        """Gaps among which those with ``start`` ≤ ``message`` < ``stop`` are, in no order."""
         return self._buckets[message // BUCKET] if message >= 0 else ()
 
 

@@ -10,7 +10,7 @@ from operator import indexOf, is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.base.session_cache import Remembered
-from sessions.engine.policies.policy import Item, Shown
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.events import Splice
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Kind, Role
@@ -391,9 +391,7 @@ def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:
     """What differs between two lists; items that are the same at both ends are passed over without looking at them."""
     most = min(len(before), len(after))
     start = _n_same(map(is_, before, after), most)
-    end = min(after.n_end, most - start) if isinstance(after, Shown) else 0
-    ends = islice(reversed(before), end, most - start), islice(reversed(after), end, None)
-    end += _n_same(map(is_, *ends), most - start - end)
+    end = _n_same(map(is_, islice(reversed(before), most - start), reversed(after)), most - start)
     return Splice(start, before[start : len(before) - end], after[start : len(after) - end])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.base import registry
@@ -300,21 +299,11 @@ def _failing(spec: str) -> Callable[[int], bool]:
 
 def drafted_message(draft: Draft, message_id: str, ratio: float) -> Message:
     """A message for a draft: of its text, or of ``tokens`` × 4 characters where it is a stub."""
-    made = _noted if len(draft.text) <= NOTE_CHARS else _noted.__wrapped__
-    block = made(draft.text, draft.tokens, ratio)
-    return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
-
-
-NOTE_CHARS = 300
-"""Texts up to this are notes that a policy writes again and again."""
-
-
-@lru_cache(maxsize=8_192)
-def _noted(text: str, tokens: int, ratio: float) -> Block:
-    n_chars = len(text) if text else tokens * CHARS_PER_TOKEN
+    text, n_tokens = draft.text, round(draft.tokens / ratio)
+    n_chars = len(text) if text else draft.tokens * CHARS_PER_TOKEN
     n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
-    n_tokens = round(tokens / ratio)
-    return Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
+    block = Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
+    return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
 
 
 def _number(summarizer: Summarizer, text: str) -> int | None:
