@@ -132,8 +132,6 @@ class Context:
     standing: dict[int, int] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
     _front: PrefixWeights = field(init=False)
-    _places: dict[int, int] = field(default_factory=dict)
-    _placed: tuple[list[Item], int] | None = None
 
     def __post_init__(self) -> None:
         self._front = PrefixWeights(self.weights, self.members)
@@ -228,7 +226,7 @@ class Context:
 
         ``tokens`` are those of every message of the session.  An edited message keeps no more than what left leaves.
         """
-        places = self._where()
+        places = {item.message.index: at for at, item in enumerate(self.items) if item.message.index >= 0}
         held = [(places[index], taken, tokens[index]) for index, taken in loss.parts if index in places]
         self._front.back_to(self.items, 0 if loss.history else min((at for at, *_ in held), default=len(self.items)))
         changes: dict[int, Item] = {}
@@ -253,16 +251,6 @@ class Context:
             self.empty -= 0 if self.members[0] else history
         self.tokens -= beside + history
         return changes
-
-    def _where(self) -> dict[int, int]:
-        """Where every message of the session stands in the list, by its index; made anew where the list is new."""
-        start = self._placed[1] if self._placed is not None and self._placed[0] is self.items else 0
-        if not start:
-            self._places.clear()
-        places = enumerate(islice(self.items, start, None), start)
-        self._places |= {item.message.index: at for at, item in places if item.message.index >= 0}
-        self._placed = (self.items, len(self.items))
-        return self._places
 
     def _step_tokens(self, step: int) -> int:
         whole = self.unedited.get(step, 0) == self.members[step]
