@@ -6,12 +6,10 @@ from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.policies.extracting import Sketch, sketch
-from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
 from sessions.engine.policies.policy import Item
-from sessions.engine.reading.texts import Texts, texts_in
+from sessions.engine.reading.texts import texts_in
 from sessions.engine.replays.markers import known_texts, text_of
-from sessions.engine.reports.export import edited_contents
+from sessions.engine.reports.export import edited_contents, inserted_texts
 from sessions.engine.transcript.types import Block, Message
 from sessions.models import Session
 
@@ -26,14 +24,7 @@ def inserted_text(session: Session, replay: Replay, item: Item) -> str:
     if item.id in replay.written or item.id not in replay.outlines:
         return replay.written.get(item.id, "")
     with selectors.load_texts(session) as texts:
-        return replay.wording(lambda message: _sketch(message, texts))[item.id]
-
-
-def _sketch(message: Message, texts: Texts) -> Sketch:
-    try:
-        return sketch(message, kinds_and_texts(texts.of(message)))
-    except UnreadableInput:
-        return preview_sketch(message)
+        return inserted_texts(replay, texts.of)[item.id]
 
 
 def message_text(session: Session, message: Message) -> str:

@@ -15,7 +15,7 @@ from sessions.engine.base.moments import moment
 from sessions.engine.base.registry import get
 from sessions.engine.packing import pack
 from sessions.engine.packing.memory import give_back
-from sessions.engine.reports.report import kinds, usage_totals
+from sessions.engine.reports.report import kinds, usage_sums
 from sessions.engine.transcript.session_links import SessionLinks
 from sessions.engine.transcript.types import Label, Parsed, Transcript
 from sessions.engine.weigh.calibration import calibrate
@@ -217,7 +217,7 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
         ((factor, at) for factor, at in overcounts if factor is not None), key=itemgetter(0), default=(None, None)
     )
     peak, peak_label = _peak(weighed)
-    usage = usage_totals(transcript) or {}
+    usage = usage_sums(transcript.requests) or {}
     trouble = leading([verdict for verdict in verdicts if is_trouble(verdict)], len(transcript.requests))
     return Session(
         native_id=plain(transcript.id, 255),

@@ -12,7 +12,7 @@ from sessions.engine.packing.pack import pack, unpack
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.jsonio import dumps, loads
 from sessions.engine.reading.reading import read_transcripts
-from sessions.engine.reports.report import inspect_document, usage_totals
+from sessions.engine.reports.report import inspect_document, usage_sums
 from sessions.engine.transcript.types import Parsed, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.claude_lines import Lines
@@ -56,7 +56,7 @@ HOUR = {"ephemeral_5m_input_tokens": 0, "ephemeral_1h_input_tokens": 300}
 
 def test_the_documents_say_it_where_there_is_any() -> None:
     (with_hour,), (without,) = session(HOUR).transcripts, session(None).transcripts
-    assert usage_totals(with_hour) == {**(usage_totals(without) or {}), "cache_write_1h": 600}
+    assert usage_sums(with_hour.requests) == {**(usage_sums(without.requests) or {}), "cache_write_1h": 600}
     assert "cache_write_1h" not in inspect_document(session(None))["sessions"][0]["usage"]
     assert inspect_document(session(HOUR))["sessions"][0]["usage"]["cache_write_1h"] == 600
 

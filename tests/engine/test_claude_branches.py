@@ -14,7 +14,7 @@ from sessions.engine.packing.pack import pack, unpack
 from sessions.engine.reading.jsonio import loads
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.replays.replay import replay as run_replay
-from sessions.engine.reports.report import usage_totals
+from sessions.engine.reports.report import usage_sums
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.test_formats_claude_code import FIXTURES, from_lines, ids, reply, user
 
@@ -46,7 +46,7 @@ def test_a_leaf_selects_its_branch_and_usage_stays_the_files() -> None:
         ("msg_1", True), ("msg_2", True), ("msg_3", True), ("msg_4", False),
     ]  # fmt: skip
     assert left.branch == "a3"
-    assert (left.id, usage_totals(left), len(left.requests)) == (default.id, usage_totals(default), 4)
+    assert (left.id, usage_sums(left.requests), len(left.requests)) == (default.id, usage_sums(default.requests), 4)
     assert selected("a4") == default
     with REWIND.open("rb") as file:
         assert [c.text for m in left.messages for c in read_contents(file, "claude_code", m)][

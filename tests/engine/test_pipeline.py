@@ -218,7 +218,7 @@ def test_cutting_keeps_a_share():
 
 def test_media_and_thinking_leave():
     view, item = one_message(text(10), image(40_000, 500))
-    assert [b.kind for b in drop_media(view, item, MARK).message.blocks] == [Kind.TEXT, Kind.TEXT]
+    assert [b.kind for b in drop_media(view, item, lambda _: MARK).message.blocks] == [Kind.TEXT, Kind.TEXT]
     view, item = one_message(text(10), text(90, Kind.THINKING), role=Role.ASSISTANT)
     assert drop_thinking(view, item).tokens == round(10 * 1.18)
     assert result_tokens(item, item.message.blocks[1]) == item.tokens * 90 // 100

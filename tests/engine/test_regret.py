@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from sessions.engine.costs.caching import cache_use
 from sessions.engine.costs.cost import totals
 from sessions.engine.replays.replay import replay
-from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import prefix_sums
-from sessions.engine.sweeps.regret import optimum, regrets, scheduled, smallest, summary_tokens
+from sessions.engine.sweeps.regret import CostLine, Envelope, optimum, regrets, scheduled, smallest, summary_tokens
 from sessions.engine.sweeps.sweep import Over, grid, sweep
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.drawn_sessions import transcripts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sessions.engine.reports.report import usage_totals
-from sessions.engine.transcript.types import Request, Transcript, Usage
+from sessions.engine.reports.report import usage_sums
+from sessions.engine.transcript.types import Request, Usage
 
 PLAIN = Request(0, None, Usage(10, 20, 30, 40))
 REASONED = Request(1, None, Usage(1, 2, 3, 44, reasoning=33))
@@ -11,7 +11,7 @@ SILENT = Request(2, None, None)
 
 
 def totals(*requests: Request) -> dict[str, int] | None:
-    return usage_totals(Transcript("s", "codex", (), requests))
+    return usage_sums(requests)
 
 
 def test_reasoning_stands_beside_the_output_only_where_it_was_reported() -> None:

@@ -32,7 +32,7 @@ TESTS = (
     "tests/engine/test_image_figures.py",
 )  # fmt: skip
 RESTATED = "tests/engine/policies/test_seeds_restated.py"
-FOUNDING = ("layered", "buzz", "policies/compression", "parametric", "presets", "_conditions")
+FOUNDING = ("layered", "buzz", "policies/compression", "parametric", "presets")
 """Modules of the founding systems: thrice as many of their places are changed."""
 N_LISTS = 100
 """So many random lists are held against the rules restated; the test itself takes more."""

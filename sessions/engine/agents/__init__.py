@@ -1,4 +1,6 @@
-"""Agents, one module each with one ``AGENT``; ``sessions.engine.agents.agent`` is what its record says.
+"""Agents, one module each with one ``AGENT``, those without a trigger together in ``transcripts``.
+
+``sessions.engine.agents.agent`` is what a record says.
 
 Keys of configurations are taken from the agent's own documentation or source, named with the day of the comparison.
 """

@@ -1,7 +1,8 @@
 """What an agent is: the program that runs a model, wrote a transcript, and compacts by a trigger of its own.
 
-A module in ``sessions/engine/agents`` declares ``AGENT = Agent(...)``; whoever needs to know an agent reads its record
-here.  What no record says is not known, and is told so.  Windows and thresholds are tokens unless named otherwise.
+A module in ``sessions/engine/agents`` declares ``AGENT = Agent(...)``, or is a row of ``transcripts``; whoever needs to
+know an agent reads its record here.  What no record says is not known, and is told so.  Windows and thresholds are
+tokens unless named otherwise.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
 ``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or, for a family, a tuple of such (``POLICIES``,
-``ESTIMATORS``); third parties register the same object under the entry-point group ``ctxweb.<package>``. Modules whose
-name starts with an underscore are skipped.
+``ESTIMATORS``, ``AGENTS``); third parties register the same object under the entry-point group ``ctxweb.<package>``.
+Modules whose name starts with an underscore are skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ CONSTANTS = {
     "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
     "exports": "TARGET", "agents": "AGENT",
 }  # fmt: skip
-FAMILIES = {"estimators": "ESTIMATORS", "policies": "POLICIES"}
+FAMILIES = {"estimators": "ESTIMATORS", "policies": "POLICIES", "agents": "AGENTS"}
+TABLES = {"agents": "transcripts"}
+"""The module of those that need none of their own."""
 FOLDERS = {
     "formats": "reading.formats",
     "estimators": "tokens.estimators",
@@ -76,9 +78,10 @@ def _foreign(package: str) -> tuple[Any, ...]:
 
 @cache
 def alone(package: str, name: str) -> Any:
-    """The built-in plugin of a module of its own name, or in a family of one that it begins with; else None."""
+    """The built-in plugin of a module of its own name, of a family that it begins with, or of a table; else None."""
     words = name.split("_")
     stems = ["_".join(words[:n]) for n in range(len(words), 0, -1)] if package in FAMILIES else [name]
+    stems += [TABLES[package]] if package in TABLES else []
     for stem in stems if name.isidentifier() and not name.startswith("_") else ():
         path = f"{_path(package)}.{stem}"
         if find_spec(path) is None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from sessions.engine.policies.edits import edit_blocks, marker, result_tokens
+from sessions.engine.policies.edits import drop_media, result_tokens
 from sessions.engine.policies.params import param
 from sessions.engine.policies.policy import Draft, Item, View
-from sessions.engine.transcript.types import Block, Kind, Role
+from sessions.engine.transcript.types import Kind, Role
 
 READ, SKILL = "Read", "Skill"
 MEMORY_FILES = ("CLAUDE.md", "CLAUDE.local.md", "MEMORY.md")
@@ -88,11 +87,4 @@ def skills(params: Any, items: Sequence[Item]) -> list[Draft]:
 
 def described(view: View, items: Sequence[Item]) -> list[Item]:
     """What the summary call is given: images and documents as a word."""
-    return [edit_blocks(view, item, _word) for item in items]
-
-
-def _word(block: Block) -> Block:
-    if block.kind in (Kind.IMAGE, Kind.DOCUMENT):
-        return marker(f"[{block.kind}]")
-    parts = tuple(_word(part) for part in block.parts)
-    return block if parts == block.parts else replace(block, parts=parts)
+    return [drop_media(view, item, lambda block: f"[{block.kind}]") for item in items]

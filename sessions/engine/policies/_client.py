@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 
 from sessions.engine.policies._pairs import Pairs, Spans, without
-from sessions.engine.policies.policy import Item, Shown, View
+from sessions.engine.policies.policy import Item, View
 
 _ID = attrgetter("id")
 
@@ -21,7 +21,7 @@ class Client:
     """All messages of the client, and their size in the gate's unit.
 
     ``lengths`` are those that the list may have had when the request before was sent: as it stood, and as edited.
-    ``until[n]`` is the size of the first n; from position ``whole_from`` on, all of them end the list.
+    ``until[n]`` is the size of the first n.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -31,7 +31,6 @@ class Client:
     lengths: set[int] = field(default_factory=set)
     pairs: Pairs = field(default_factory=Pairs)
     until: list[int] = field(default_factory=lambda: [0])
-    whole_from: int = 0
 
 
 def client(view: View) -> Client:
@@ -47,7 +46,7 @@ def client(view: View) -> Client:
         first_new -= 1
     if held.lengths and first_new not in held.lengths:
         held.items, held.size, held.known, first_new = [], 0, set(), 0
-        held.pairs, held.until, held.whole_from = Pairs(), [0], 0
+        held.pairs, held.until = Pairs(), [0]
     added = view.items[first_new:]
     held.items += added
     held.pairs.add(added)
@@ -66,7 +65,7 @@ def shown_cut(
     orphans: str = "drop",
     edited: Mapping[int, Item] | None = None,
     note: Sequence[Item] = (),
-) -> Shown:
+) -> list[Item]:
     """Stretches of the client's list (from, to), in order, as the list that this request sends; without split pairs.
 
     What stands in the midst of a stretch is not looked at.  ``edited`` are items in place of the client's own, by
@@ -86,13 +85,4 @@ def shown_cut(
         left += part if number else [*part, *note]
     held.known.update(map(_ID, note))
     held.lengths.add(len(left))
-    n, (start, stop) = len(held.items), spans[-1]
-    ends = stop == n and (len(spans) > 1 or not note)
-    # Whichever list stands by the next request, from here on it has all of the client's messages.
-    held.whole_from = max(held.whole_from, start, max(changed, default=-1) + 1) if ends else n
-    return Shown(left, n - held.whole_from)
-
-
-def same(items: Sequence[Item], others: Sequence[Item]) -> bool:
-    """Whether two lists hold the same messages in the same order."""
-    return len(items) == len(others) and all(a.id == b.id for a, b in zip(items, others, strict=True))
+    return left

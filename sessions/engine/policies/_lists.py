@@ -138,11 +138,6 @@ def role_of(item: Item) -> str:
     return message.role
 
 
-def roles(items: Sequence[Item]) -> list[str]:
-    """The role of each message."""
-    return [role_of(item) for item in items]
-
-
 def has_calls(item: Item) -> bool:
     """Whether a message makes a tool call."""
     for block in item.message.blocks:  # noqa: SIM110 - asked of every message of every list: a generator costs thrice

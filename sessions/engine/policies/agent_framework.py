@@ -24,7 +24,7 @@ from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WI
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, TOOL, USER, has_calls, role_of, tool_names
 from sessions.engine.policies.edits import result_chars
 from sessions.engine.policies.params import choice, param, when
-from sessions.engine.policies.policy import Gate, Item, Layer, Policy, Shown, View
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
 PREFIX, SUFFIX = "[Tool results: ", "]"
@@ -165,7 +165,7 @@ def collapse(params: Params, view: View) -> list[Item]:
         elif position not in gone:
             left.append(item)
     left += rest[stop:]
-    return dropped(left, _limits(params, view).eviction) if params.phases == "budget" else Shown(left, len(rest) - stop)
+    return dropped(left, _limits(params, view).eviction) if params.phases == "budget" else left
 
 
 def truncate_gate(params: Params, view: View) -> Gate:

@@ -121,12 +121,8 @@ class TokenParams:
     orphans: str = orphans_param()
 
 
-NEAR = 8
-"""By so many messages what is kept may change from one request to the next and is still found at once."""
-
-
-def fitting(items: Sequence[Item], until: Sequence[int], limit: int, near: int = 0) -> list[tuple[int, int]]:
-    """The stretches around the middle of ``items`` that weigh ``limit`` at most; about ``near`` messages are kept."""
+def fitting(items: Sequence[Item], until: Sequence[int], limit: int) -> list[tuple[int, int]]:
+    """The stretches around the middle of ``items`` that weigh ``limit`` at most."""
     n = len(items)
     if until[n] <= limit:
         head, tail = n, n
@@ -135,10 +131,7 @@ def fitting(items: Sequence[Item], until: Sequence[int], limit: int, near: int =
         def weight(kept: int) -> int:
             return until[(kept + 1) // 2] + until[n] - until[n - kept // 2]
 
-        least, most = max(0, min(near, n) - NEAR), min(n, near + NEAR)
-        if weight(least) > limit or (most < n and weight(most + 1) <= limit):
-            least, most = 0, n
-        kept = bisect_right(range(1, n + 1), limit, least, most, key=weight)
+        kept = bisect_right(range(1, n + 1), limit, key=weight)
         head, tail = (kept + 1) // 2, n - kept // 2
     return [(int(head > 0 and role_of(items[0]) == TOOL), head), (tail, n)]
 
@@ -153,9 +146,7 @@ def token_edit(params: TokenParams, view: View) -> list[Item]:
     """What is left of all messages."""
     held = client(view)
     limit = view.window if params.token_limit is None else params.token_limit
-    head, tail = fitting(held.items, held.until, limit, view.state.memory.get("kept", 0))
-    view.state.memory["kept"] = head[1] + tail[1] - tail[0]
-    return shown_cut(view, [head, tail], orphans=params.orphans)
+    return shown_cut(view, fitting(held.items, held.until, limit), orphans=params.orphans)
 
 
 TOKEN = Policy(

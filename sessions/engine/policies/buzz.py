@@ -21,7 +21,7 @@ from typing import Any
 from sessions.engine.policies._lists import apart, without_oldest_turns
 from sessions.engine.policies._looked import added_up, has_later_prompt
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, SummaryFailed, View
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, SummaryFailed, View, when_refused
 from sessions.engine.transcript.types import Block, Kind, Role
 
 SUMMARY_OUTPUT = 8_192
@@ -99,8 +99,6 @@ def _text_bytes(blocks: list[Block]) -> int:
 
 
 WIRE = "wire_bytes"
-HISTORY_SHARE = (10, 9)
-"""The byte cap's share: ``max_history_bytes // 10 * 9``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +141,6 @@ def threshold(params: HandoffParams, window: int) -> int:
     return min(share, window - params.max_output) if params.reserve_output == "on" else share
 
 
-def history_cap(params: HandoffParams) -> int:
-    """Nine tenths of the history's cap, in bytes: what bounds the gate while no usage is known."""
-    numerator, share = HISTORY_SHARE
-    return params.max_history_bytes // numerator * share
-
-
 def handoff_gate(params: HandoffParams, view: View) -> Gate:
     """With usage: last input + growth in bytes at one byte per token ≥ threshold; without: total bytes > the cap."""
     asked = _asked(params, view)
@@ -162,7 +154,7 @@ def _asked(params: HandoffParams, view: View) -> Gate:
     """The gate without the number of handoffs."""
     limit = threshold(params, view.window)
     if view.usage is None:
-        cap = min(limit, history_cap(params))
+        cap = min(limit, params.max_history_bytes // 10 * 9)
         reason = f"no usage yet: {params.measure} of the whole history"
         return Gate.over(view.size, cap, reason, "bytes")
     if params.growth == "off":
@@ -227,11 +219,6 @@ class RecoveryParams:
     image_charge: int = image_charge_param()
 
 
-def recovery_gate(_params: object, view: View) -> Gate:
-    """The provider refuses the request: the context is over the window."""
-    return view.refused("refused: over the window", "rejected")
-
-
 def budgets(params: RecoveryParams, rejected: int) -> list[int]:
     """Pressure bytes allowed at each try: rejected / 2, / 4, / 8 …, down to the floor."""
     halves = [rejected // 2**n for n in range(1, params.attempts + 1)]
@@ -255,7 +242,7 @@ RECOVERY = Policy(
     source="buzz-agent, later release: reactive handoffs within half, a quarter, an eighth of what was refused",
     help="Does nothing until the provider refuses a request, then hands over within ever smaller budgets.",
     estimator="pressure_bytes",
-    params=RecoveryParams, gate=recovery_gate, edit=recovery_edit,
+    params=RecoveryParams, gate=when_refused("refused: over the window", "rejected"), edit=recovery_edit,
     tier="founding",
 )  # fmt: skip
 

@@ -34,7 +34,7 @@ from sessions.engine.policies._lists import apart, has_tools, last_spent, only_w
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies.edits import clear_results, drop_media, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
-from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View, pair_safe_cut, when_refused
 from sessions.engine.transcript.types import Kind, Role
 
 MANY_PAIRS = 5
@@ -92,7 +92,7 @@ class BasicParams(Budget):
 def basic_gate(params: BasicParams, view: View) -> Gate:
     """Estimate of the request ≥ the trigger, or the request is over the window."""
     if params.when == "overflow":
-        return view.refused("the provider refuses: over the window")
+        return when_refused("the provider refuses: over the window")(params, view)
     return request_gate(view, params.max_input_tokens, params.trigger)
 
 
@@ -135,7 +135,7 @@ def basic_edit(params: BasicParams, view: View) -> list[Item]:
         return list(view.items)
     latest = (prompts(rest) or [-1])[-1]
     notice = view.tools.draft(Draft(NOTICE, params.notice_tokens))
-    old = [drop_media(view, rest[p], "[attachment removed]") for p in sorted(kept) if p < latest]
+    old = [drop_media(view, rest[p], lambda _: "[attachment removed]") for p in sorted(kept) if p < latest]
     prompt = [rest[latest]] if latest in kept else []
     return [*system, *old, *prompt, notice, *(rest[p] for p in sorted(kept) if p > latest)]
 

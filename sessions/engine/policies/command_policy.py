@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.policies._conditions import ask as ask_conditions
 from sessions.engine.policies._pairs import left_alone
 from sessions.engine.policies.edits import marker, with_text
 from sessions.engine.policies.parametric import TRIGGERS, remade
+from sessions.engine.policies.parametric import ask as ask_conditions
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 

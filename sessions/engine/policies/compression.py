@@ -26,10 +26,10 @@ from functools import partial
 from typing import Any
 
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
-from sessions.engine.policies._conditions import capacity
 from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import messages_gate
 from sessions.engine.policies.extracting import DECISION, ERROR
+from sessions.engine.policies.parametric import capacity
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind

@@ -18,14 +18,9 @@ class Params(Told):
     """What has to remain free."""
 
     large_window: int = when(
-        200_000,
-        "Large window, above",
-        "In a larger window a fixed reserve has to remain",
-        "tokens",
-        0,
-        10_000_000,
-        1_000,
-    )
+        200_000, "Large window, above", "In a larger window a fixed reserve has to remain",
+        "tokens", 0, 10_000_000, 1_000,
+    )  # fmt: skip
     large_left: int = when(
         20_000, "Left in a large window", "Compacts where this or less remains", "tokens", 0, 1_000_000, 1_000
     )

@@ -113,15 +113,14 @@ def clear_places(view: View, places: Iterable[ResultPlace], text: str) -> dict[i
     return patch
 
 
-def drop_media(view: View, item: Item, text: str) -> Item:
-    """Images and documents of a message, those inside results too, each replaced by ``text``."""
+def drop_media(view: View, item: Item, words: Callable[[Block], str]) -> Item:
+    """Images and documents of a message, those inside results too, each replaced by its ``words``; "" leaves it."""
 
     def change(block: Block) -> Block:
-        if block.kind in MEDIA:
+        if block.kind in MEDIA and (text := words(block)):
             return marker(text)
-        if not any(part.kind in MEDIA for part in block.parts):
-            return block
-        return replace(block, parts=tuple(marker(text) if p.kind in MEDIA else p for p in block.parts))
+        parts = tuple(map(change, block.parts))
+        return block if parts == block.parts else replace(block, parts=parts)
 
     return edit_blocks(view, item, change)
 

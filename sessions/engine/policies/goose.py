@@ -15,10 +15,10 @@ model call of its own there; those calls are not billed here, and what a line we
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sessions.engine.policies._lists import apart, has_tools
-from sessions.engine.policies.edits import edit_blocks, marker, text_only
+from sessions.engine.policies.edits import drop_media, text_only
 from sessions.engine.policies.params import Told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
@@ -50,17 +50,13 @@ def auto_edit(_params: object, view: View) -> list[Item]:
     if not rest:
         return list(view.items)
     last = next((item for item in reversed(rest) if _is_text_only(item)), None)
-    summary = view.summarize([edit_blocks(view, item, _described) for item in rest])
+    summary = view.summarize([drop_media(view, item, _words) for item in rest])
     go_on = view.tools.draft(Draft(GO_ON, GO_ON_TOKENS, GO_ON, role="assistant"))
     return [*system, *summary, go_on, *([] if last is None else [text_only(view, last)])]
 
 
-def _described(block: Block) -> Block:
-    """An image as the words that the summary call is given for it; inside a result too."""
-    if block.kind is Kind.IMAGE and block.media is not None:
-        return marker(f"[image: {block.media.media_type}]")
-    parts = tuple(_described(part) for part in block.parts)
-    return block if parts == block.parts else replace(block, parts=parts)
+def _words(block: Block) -> str:
+    return f"[image: {block.media.media_type}]" if block.kind is Kind.IMAGE and block.media else ""
 
 
 def _is_text_only(item: Item) -> bool:

@@ -37,7 +37,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
-from sessions.engine.policies._client import client, same, shown_cut
+from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, results_of, role_of
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._pairs import orphans_param
@@ -250,7 +250,8 @@ def trim_gate(params: TrimParams, view: View) -> Gate:
     fires = held.size > budget
     if not fires and (params.end_on != "any" or params.start_on != "any"):
         spans = trimmed(params, held.items, held.until, budget)
-        fires = not same([item for start, stop in spans for item in held.items[start:stop]], view.items)
+        sent = [item.id for start, stop in spans for item in held.items[start:stop]]
+        fires = sent != [item.id for item in view.items]
     return Gate(fires, "approximate tokens of the whole history", held.size, budget, ">", "tokens")
 
 

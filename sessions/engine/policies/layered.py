@@ -23,7 +23,17 @@ from sessions.engine.policies._lists import answered_again, apart, found_results
 from sessions.engine.policies._looked import messages_gate, n_conversation
 from sessions.engine.policies.edits import cut_text, edit_blocks, edit_results, marker, result_chars, with_text
 from sessions.engine.policies.params import param, when
-from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Layer, Policy, ResultPlace, View
+from sessions.engine.policies.policy import (
+    Draft,
+    EditFailed,
+    Gate,
+    Item,
+    Layer,
+    Policy,
+    ResultPlace,
+    View,
+    when_refused,
+)
 from sessions.engine.transcript.types import Block, Kind
 
 MAX_RECENT_FILES = 5
@@ -260,9 +270,7 @@ def recent_files(items: list[Item]) -> list[str]:
     return list(dict.fromkeys(paths))[:MAX_RECENT_FILES]
 
 
-def reactive_gate(_params: Any, view: View) -> Gate:
-    """The provider would refuse the request as too long."""
-    return view.refused("prompt too long for the window", "rejected")
+reactive_gate = when_refused("prompt too long for the window", "rejected")
 
 
 def reactive_edit(params: Any, view: View) -> list[Item]:

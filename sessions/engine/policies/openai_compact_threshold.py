@@ -27,9 +27,8 @@ class Params(Told):
 
 def gate(params: Params, view: View) -> Gate:
     """Rendered tokens ≥ the threshold, or > where crossing means to exceed it."""
-    limit, at_least = params.compact_threshold, params.crosses == "reached"
-    fires = view.context >= limit if at_least else view.context > limit
-    return Gate(fires, "rendered tokens", view.context, limit, ">=" if at_least else ">", "tokens")
+    crossed = Gate.at_least if params.crosses == "reached" else Gate.over
+    return crossed(view.context, params.compact_threshold, "rendered tokens")
 
 
 def edit(_params: object, view: View) -> list[Item]:

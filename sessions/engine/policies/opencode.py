@@ -161,7 +161,7 @@ def v1_edit(params: V1Params, view: View) -> list[Item]:
     limit = usable(params, view.window, view.model)
     again: list[Item] = []
     if view.rejected and (typed := prompts(rest)) and typed[-1] > 0:
-        again = [drop_media(view, rest[typed[-1]], MEDIA)]
+        again = [drop_media(view, rest[typed[-1]], lambda _: MEDIA)]
         head, tail = [item for n, item in enumerate(rest) if n != typed[-1]], list[Item]()
     else:
         start = tail_start(rest, params.tail_turns, recent_budget(params, limit))
@@ -260,7 +260,7 @@ def as_text(params: V2Params, view: View, item: Item) -> Item:
             return block
         return cut_text(block, params.tool_output_chars, TRUNCATED)
 
-    return edit_blocks(view, drop_media(view, item, "[Attached media]"), change)
+    return edit_blocks(view, drop_media(view, item, lambda _: MEDIA), change)
 
 
 V2 = Policy(

@@ -41,11 +41,11 @@ from typing import Any
 
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WITH_A_REPLY
 from sessions.engine.policies._client import client, shown_cut
-from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of, roles
+from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import clear_results
 from sessions.engine.policies.params import NoParams, param, when
-from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
+from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View, when_refused
 from sessions.engine.transcript.types import Kind
 
 
@@ -199,7 +199,7 @@ RECALL = "recall"
 
 def kept(items: Sequence[Item]) -> list[int]:
     """Positions that stay; all where there is no user message."""
-    kinds = roles(items)
+    kinds = [role_of(item) for item in items]
     if USER not in kinds:
         return list(range(len(items)))
     first_user = kinds.index(USER)
@@ -221,11 +221,6 @@ def _recall(items: Sequence[Item], first_user: int) -> list[int]:
     return []
 
 
-def window_gate(_params: object, view: View) -> Gate:
-    """The provider would refuse the request."""
-    return view.refused("the context is over the window")
-
-
 def window_edit(_params: object, view: View) -> list[Item]:
     """What is essential and the newest half."""
     return mended(view, view.items, [view.items[position] for position in kept(view.items)])
@@ -235,7 +230,7 @@ WINDOW = Policy(
     name="openhands_window", label="OpenHands V0 conversation window",
     source="All-Hands-AI/OpenHands ConversationWindowCondenser 0.62.0",
     help="When the provider refuses a request, forgets all but the start and the newest half.",
-    params=NoParams, gate=window_gate, edit=window_edit,
+    params=NoParams, gate=when_refused("the context is over the window"), edit=window_edit,
     summary_calls=False, tier="differential", caveats=(MAY_LOSE_THE_REQUEST,),
 )  # fmt: skip
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.policies.anchored import AnchoredSummary, merge, parse, render, render_nine
 from sessions.engine.policies.extracting import Sketch, extract, fixes, sketch
 from sessions.engine.policies.policy import Item
@@ -138,7 +139,15 @@ def kinds_and_texts(contents: Sequence[Content], inside: Kind | None = None) -> 
         yield from kinds_and_texts(content.parts, Kind.TOOL_RESULT if kind is Kind.TOOL_RESULT else None)
 
 
+def sketch_of(message: Message, read: Callable[[Message], Sequence[Content]]) -> Sketch:
+    """The sketch of an original message: of its text, of its preview where that cannot be read."""
+    try:
+        return sketch(message, kinds_and_texts(read(message)))
+    except UnreadableInput:
+        return preview_sketch(message)
+
+
 def preview_sketch(message: Message) -> Sketch:
-    """The sketch of a message whose text cannot be read: of its preview."""
+    """The sketch of a message by its preview."""
     kind = Kind.TOOL_RESULT if message.result_ids() else Kind.TEXT
     return sketch(message, [(kind, message.preview)])

@@ -41,9 +41,9 @@ class Gate(NamedTuple):
     level: str = ""
 
     @classmethod
-    def over(cls, measure: int, threshold: int, reason: str, unit: str = "tokens", level: str = "") -> Gate:
+    def over(cls, measure: int, threshold: int, reason: str, unit: str = "tokens") -> Gate:
         """Fires over the threshold."""
-        return cls(measure > threshold, reason, measure, threshold, ">", unit, level)
+        return cls(measure > threshold, reason, measure, threshold, ">", unit)
 
     @classmethod
     def at_least(cls, measure: int, threshold: int, reason: str, unit: str = "tokens") -> Gate:
@@ -228,23 +228,14 @@ class View:
         """True when the provider would refuse the request: the context is over the window (replay-semantics 4)."""
         return self.context > self.window
 
-    def refused(self, reason: str, level: str = "") -> Gate:
-        """The gate of a policy that acts once the provider refuses: fires where the request is ``rejected``."""
-        return Gate(self.rejected, reason, self.context, self.window, ">", "tokens", level)
-
     def summarize(self, dropped: Sequence[Item], attachments: Sequence[Draft] = (), **how: Any) -> tuple[Item, ...]:
         """See ``Tools.summarize``."""
         return self.tools.summarize(dropped, attachments, **how)
 
 
-class Shown(list[Item]):
-    """A whole list whose last ``n_end`` messages stand at the end of the list before as well, the very same items."""
-
-    __slots__ = ("n_end",)
-
-    def __init__(self, items: Sequence[Item], n_end: int) -> None:
-        super().__init__(items)
-        self.n_end = n_end
+def when_refused(reason: str, level: str = "") -> Callable[[object, View], Gate]:
+    """The gate of a policy that acts once the provider refuses: it fires where the request is ``rejected``."""
+    return lambda _, view: Gate(view.rejected, reason, view.context, view.window, ">", "tokens", level)
 
 
 Edited = list[Item] | dict[int, Item]

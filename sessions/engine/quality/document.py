@@ -10,8 +10,8 @@ from sessions.engine.base.words import no_compaction
 from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import WorkingSet, working_set
-from sessions.engine.quality.oracle import Oracle, compact_instructions, oracle
-from sessions.engine.quality.probes import AS_GENERATED, Answer, Question, Score, advice
+from sessions.engine.quality.oracle import compact_instructions, oracle
+from sessions.engine.quality.probes import AS_GENERATED, Question, Score, advice
 from sessions.engine.quality.recorded import Reread, rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 from sessions.engine.quality.survival import survival
@@ -19,10 +19,11 @@ from sessions.engine.quality.survival import survival
 if TYPE_CHECKING:
     from sessions.engine.costs.prices import Prices
     from sessions.engine.quality.calls import ToolCall
-    from sessions.engine.quality.doses import Likely, Refetch
+    from sessions.engine.quality.doses import Likely
     from sessions.engine.quality.index import Index, Read
     from sessions.engine.replays.replay import Replay
 
+OF_PROBE = ("kind", "question", "keywords", "source_message", "critical")
 MOST_IDLE = 20
 """Blocks listed with the largest bill after their last use."""
 
@@ -75,12 +76,19 @@ def event_document(assessment: Assessment, prices: Prices | None = None) -> dict
         "gone": _missing(assessment, GONE),
         "open": _missing(assessment, OPEN),
         "by_kind": assessment.by_kind(),
-        "probes": [_probe(answer) for answer in assessment.answers],
+        "probes": [
+            {name: getattr(a.probe, name) for name in OF_PROBE} | {"state": a.state, "passed": a.passed}
+            for a in assessment.answers
+        ],
         "score": score_document(assessment.score),
         "first_event_probes": score_document(assessment.telephone),
         "targets": [target._asdict() for target in assessment.targets],
         "artifacts": [dataclasses.asdict(a) for a in assessment.artifacts],
-        "refetch": _refetch(assessment.refetch),
+        "refetch": {
+            "tokens": assessment.refetch.tokens,
+            "calls": [_call(call) for call in assessment.refetch.calls],
+            "not_in_a_tool_result": assessment.refetch.n_elsewhere,
+        },
         "likely_again": likely_document(assessment.likely, prices),
     }
 
@@ -93,19 +101,6 @@ def _missing(assessment: Assessment, state: str) -> list[dict[str, Any]]:
     rows += [(*n.reference, n.source_message, n.needed_at, n.needed_request, n.distance) for n in needs]
     names = ("kind", "text", "source_message", "needed_at", "needed_request", "distance")
     return [dict(zip(names, row, strict=True)) for row in rows]
-
-
-def _probe(answer: Answer) -> dict[str, Any]:
-    probe = answer.probe
-    return {
-        "kind": probe.kind,
-        "question": probe.question,
-        "keywords": list(probe.keywords),
-        "source_message": probe.source_message,
-        "critical": probe.critical,
-        "state": answer.state,
-        "passed": answer.passed,
-    }
 
 
 def score_document(score: Score) -> dict[str, Any]:
@@ -131,11 +126,6 @@ def likely_document(likely: Likely, prices: Prices | None) -> dict[str, Any]:
 
 def _call(call: ToolCall) -> dict[str, Any]:
     return {"message": call.message, "tool": call.name, "target": call.key}
-
-
-def _refetch(refetch: Refetch) -> dict[str, Any]:
-    calls = [_call(call) for call in refetch.calls]
-    return {"tokens": refetch.tokens, "calls": calls, "not_in_a_tool_result": refetch.n_elsewhere}
 
 
 def reread_document(reread: Reread) -> dict[str, Any]:
@@ -165,11 +155,6 @@ def working_set_document(found: WorkingSet) -> dict[str, Any]:
     }
 
 
-def oracle_document(assessment: Assessment, found: Oracle) -> dict[str, Any]:
-    """The oracle hand-off of an event beside what its summary covers; ``instructions`` is text for `/compact`."""
-    return dataclasses.asdict(found) | {"instructions": compact_instructions(assessment, found)}
-
-
 def add_extras(
     document: dict[str, Any], replay: Replay, index: Index, read: Read, *, oracles: bool, find: str | None
 ) -> None:
@@ -186,4 +171,5 @@ def add_extras(
         by_number = {assessment.number: assessment for assessment in found}
         for entry in document[side] if oracles else ():
             assessment = by_number[entry["event"]]
-            entry["oracle"] = oracle_document(assessment, oracle(assessment, weighed, index, read))
+            handed = oracle(assessment, weighed, index, read)
+            entry["oracle"] = dataclasses.asdict(handed) | {"instructions": compact_instructions(assessment, handed)}

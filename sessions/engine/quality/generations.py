@@ -173,7 +173,11 @@ def generations_document(found: Generations, session: str, policy: str) -> dict[
         "schema": "ctxweb.generations/1",
         "session": session,
         "policy": policy or None,
-        "compactions": [_generation_document(one) for one in found.events],
+        "compactions": [
+            {"number": one.number, "request": one.request, "summary_tokens": one.summary_tokens, **one.counts}
+            | {"share_left": round(one.share, 4)}
+            for one in found.events
+        ],
         "half_life": _rounded(found.half_life),
         "kinds": [
             {
@@ -190,8 +194,3 @@ def generations_document(found: Generations, session: str, policy: str) -> dict[
 
 def _rounded(half: float | None) -> float | None:
     return None if half is None else round(half, 2)
-
-
-def _generation_document(one: Generation) -> dict[str, Any]:
-    figures = {"number": one.number, "request": one.request, "summary_tokens": one.summary_tokens}
-    return figures | one.counts | {"share_left": round(one.share, 4)}

@@ -7,12 +7,14 @@ what recorded compactions wrote; no other text.  After it is built, judging an e
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import merge
 from operator import attrgetter
+from typing import NamedTuple
 
 from sessions.engine.policies.extracting import Sketch, sketch
 from sessions.engine.policies.outlines import kinds_and_texts
@@ -29,7 +31,6 @@ from sessions.engine.quality.calls import (
     strings_of,
 )
 from sessions.engine.quality.facts import Fact, facts_in, make_fact
-from sessions.engine.quality.gaps import Gaps
 from sessions.engine.quality.references import (
     COMMAND,
     ERROR,
@@ -73,6 +74,47 @@ class Constraint:
         """The first call after message ``start`` and before message ``stop`` that does what it forbids."""
         at = bisect_right(self.breaking, start, key=attrgetter("message"))
         return self.breaking[at] if at < len(self.breaking) and self.breaking[at].message < stop else None
+
+
+Places = Sequence[Sequence[int]]
+
+BUCKET = 64
+
+
+class Gap(NamedTuple):
+    """A reference stood in message ``start`` (−1: only in what a compaction wrote) and is named next in ``stop``."""
+
+    stop: int
+    reference: int
+    start: int
+
+
+class Gaps:
+    """All gaps of a session, found by a message inside them: what a compaction there can make the agent miss."""
+
+    def __init__(self, n_messages: int, uses: Places, given: Places, places: Places) -> None:
+        """By reference, in order: the messages that use it, those that a tool gave it in, those where it stands."""
+        self._buckets: list[list[Gap]] = [[] for _ in range(n_messages // BUCKET + 1)]
+        for gap in _all_gaps(uses, given, places):
+            for bucket in range(max(0, gap.start) // BUCKET, (gap.stop - 1) // BUCKET + 1):
+                self._buckets[bucket].append(gap)
+
+    def near(self, message: int) -> Sequence[Gap]:
+        """Gaps among which those with ``start`` ≤ ``message`` < ``stop`` are, in no order."""
+        return self._buckets[message // BUCKET] if message >= 0 else ()
+
+
+def _all_gaps(uses: Places, given: Places, places: Places) -> Iterator[Gap]:
+    for reference, used in enumerate(uses):
+        if not used:
+            continue
+        said = list(merge(used, given[reference]))
+        for use in used:
+            at = bisect_left(said, use)
+            if at:
+                yield Gap(use, reference, said[at - 1])
+            elif places[reference][0] < use:
+                yield Gap(use, reference, -1)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sessions.engine.quality.gaps import Gap
-    from sessions.engine.quality.index import Index
+    from sessions.engine.quality.index import Gap, Index
     from sessions.engine.quality.references import Reference
 
 
@@ -79,9 +78,9 @@ def needs_of(
     for reference, first in _used(index, start, stop):
         places = index.places[reference]
         source = places[bisect_right(places, start) - 1]
-        if not (before.has_newest(index, reference, source) or reference in before.named):
+        if not (before.has(index, reference) or reference in before.named):
             continue
-        state, how = _state(index, after, reference, source, start, first)
+        state, how = _state(index, after, reference, start, first)
         step = timeline.step_of(first)
         distance = step - timeline.order.get(request, step)
         found.append(
@@ -92,25 +91,22 @@ def needs_of(
 
 def used_later(before: Standing, index: Index) -> list[Gap]:
     """What stands before a compaction and is used after it, to the end, without a tool saying it again first."""
-    newest, held, oldest, told = before.newest, before.whole, before.oldest, before.named
+    newest, held, told = before.newest, before.whole, before.named
     # In no order: this loop runs over a thousand gaps for every compaction while one tunes.
     return [
         gap
         for gap in index.gaps.near(newest)
         if gap.start <= newest < gap.stop
-        and (gap.start in held or gap.reference in told or (gap.start >= oldest and before.has(index, gap.reference)))
+        and (gap.start in held or gap.reference in told or before.has(index, gap.reference))
     ]
 
 
 def gone_of(used: Sequence[Gap], after: Standing, index: Index) -> list[tuple[int, int]]:
     """Of what is used later, what is gone (or open): the message of its first use, and its id, in order."""
-    kept, oldest, named, stands = after.whole, after.oldest, after.named, after.references(index)
     return sorted(
         (first, reference)
         for first, reference, place in used
-        if place not in kept
-        and reference not in named
-        and not (place >= oldest and (reference in stands if stands is not None else after.has(index, reference)))
+        if place not in after.whole and reference not in after.named and not after.has(index, reference)
     )
 
 
@@ -128,10 +124,8 @@ def _used(index: Index, start: int, stop: int) -> list[tuple[int, int]]:
     return found
 
 
-def _state(  # noqa: PLR0917
-    index: Index, after: Standing, reference: int, source: int, start: int, first: int
-) -> tuple[str, str]:
-    if after.has_newest(index, reference, source):
+def _state(index: Index, after: Standing, reference: int, start: int, first: int) -> tuple[str, str]:
+    if after.has(index, reference):
         return VERBATIM, ""
     mention = after.mentions(reference)
     if mention:

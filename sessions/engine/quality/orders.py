@@ -55,49 +55,43 @@ MANNER = frozenset(
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Verbs that say how to work: said by a user they bind beyond the step."""
-STEPS = frozenset(
+_NOUN_STEPS = frozenset(
     """
-    abort accept account acknowledge activate adapt add address adjust adopt aim align allow analyze announce append
-    apply archive ask assert assign attach attempt audit base batch begin bind branch break bring build bump call cap
-    capture carry cast catch center challenge change check choose claim clarify classify clean clear close collect
-    combine come commit communicate compare complete comply compress compute configure confirm consider consolidate
-    consult continue convert coordinate copy correct create critique cross cut debug decide declare defer define
-    delegate delete deliver demonstrate deploy derive describe design detect determine disable discard disclose
-    discuss dispatch distinguish do document double double-check draft drop edit elaborate eliminate embed emit enable
-    encode end enforce ensure enumerate escalate escape establish evaluate examine exclude execute exit expand
-    explain explore export expose extend extract fail fall fetch file fill filter find finish fix flag force fork gather
-    generate get give go group guard guess guide handle hash hide highlight hold hook identify illustrate implement
-    import improve include infer inform inherit initialize inject insert inspect install interpret interview invent
-    investigate invoke isolate iterate join judge jump justify label lead learn leave let link lint list load locate
-    log look loop lower maintain make map mark match measure mention merge migrate minimise mirror mix mock modify
-    monitor move name narrow normalize note notify number observe offer open optimize order organize outline output
-    overwrite pair paraphrase parse pass pause pay peek perform phrase pick pin place plan point polish populate
-    post prescribe present prevent print probe proceed produce prompt propose protect prove provide prune publish pull
-    push put quote raise re-read re-run reach read reason rebase rebuild recall recheck recommend reconcile reconsider
-    record redo reduce refactor refer reference reflect reformat refuse register reject relay release rely remain
-    remind remove rename render reorder repeat rephrase replace report reproduce request require rerun research
-    reserve resolve restate restore restrict retain retrieve retry return reuse revert review reword rewrite route
-    run sanitize save say scan schedule scope search secure seek select send separate serve set share shorten show
-    sign simplify skim skip soften solve sort spawn specify spell split squash stage start stash state store strip
-    strive structure study submit substitute suggest summarise summarize supply support surface switch sync tag
-    tailor take talk target tell terminate test think throw toggle touch trace track translate traverse trigger trim
-    trust try turn type understand undo unify update upgrade upload validate vary verify view wait walk warn watch
-    wire work wrap write
+    account address base batch branch break build call cap cast change check clean clear commit complete correct
+    critique cross cut debug design draft drop end exit export extract file filter force fork go group guard guide
+    hash highlight hook import label lead link lint list load log loop map measure mix mock name note number offer
+    open order outline output pair pass pause phrase place plan point polish post present print probe prompt publish
+    pull push quote reason record reference release report request research return review route scan schedule scope
+    separate share sign sort spell split squash stage start stash state store strip structure study support surface
+    switch tag target test trace track trigger trust turn type upgrade upload view wait walk watch work wrap
+    """.split()  # noqa: SIM905  readable as a list of words
+)
+"""Verbs that say what to do, and are nouns as well."""
+_NOUN_TOO = _NOUN_STEPS | {"answer", "cause", "default", "focus", "format", "limit", "process", "stop"}
+STEPS = _NOUN_STEPS.union(
+    """
+    abort accept acknowledge activate adapt add adjust adopt aim align allow analyze announce append apply archive
+    ask assert assign attach attempt audit begin bind bring bump capture carry catch center challenge choose claim
+    clarify classify close collect combine come communicate compare comply compress compute configure confirm
+    consider consolidate consult continue convert coordinate copy create decide declare defer define delegate delete
+    deliver demonstrate deploy derive describe detect determine disable discard disclose discuss dispatch
+    distinguish do document double double-check edit elaborate eliminate embed emit enable encode enforce ensure
+    enumerate escalate escape establish evaluate examine exclude execute expand explain explore expose extend fail
+    fall fetch fill find finish fix flag gather generate get give guess handle hide hold identify illustrate
+    implement improve include infer inform inherit initialize inject insert inspect install interpret interview
+    invent investigate invoke isolate iterate join judge jump justify learn leave let locate look lower maintain
+    make mark match mention merge migrate minimise mirror modify monitor move narrow normalize notify observe
+    optimize organize overwrite paraphrase parse pay peek perform pick pin populate prescribe prevent proceed
+    produce propose protect prove provide prune put raise re-read re-run reach read rebase rebuild recall recheck
+    recommend reconcile reconsider redo reduce refactor refer reflect reformat refuse register reject relay rely
+    remain remind remove rename render reorder repeat rephrase replace reproduce require rerun reserve resolve
+    restate restore restrict retain retrieve retry reuse revert reword rewrite run sanitize save say search secure
+    seek select send serve set shorten show simplify skim skip soften solve spawn specify strive submit substitute
+    suggest summarise summarize supply sync tailor take talk tell terminate think throw toggle touch translate
+    traverse trim try understand undo unify update validate vary verify warn wire write
     """.split()  # noqa: SIM905  readable as a list of words
 )
 """Verbs that say what to do: said by a user they are mostly the step at hand."""
-_NOUN_TOO = frozenset(
-    """
-    account address answer base batch branch break build call cap cast cause change check clean clear commit
-    complete correct critique cross cut debug default design draft drop end exit export extract file filter focus force
-    fork format go group guard guide hash highlight hook import label lead limit link lint list load log loop map
-    measure mix mock name note number offer open order outline output pair pass pause phrase place plan point polish
-    post present print probe process prompt publish pull push quote reason record reference release report request
-    research return review route scan schedule scope separate share sign sort spell split squash stage start stash
-    state stop store strip structure study support surface switch tag target test trace track trigger trust turn
-    type upgrade upload view wait walk watch work wrap
-    """.split()  # noqa: SIM905  readable as a list of words
-)
 _OBJECT = re.compile(
     r"\s+(?:(?:the|an?|all|any|each|every|your|its?|them|only|new|no|to|for|with|in|on|at|by|if|when|as|before|after|"
     r"from|into|through|until|using|what|where|how|that|this|these|those|directly|relevant|existing|both|one|up|out)\b|[`'\"“@<])"

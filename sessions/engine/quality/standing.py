@@ -19,8 +19,6 @@ VERBATIM, MENTIONED, GONE, OPEN = "verbatim", "mentioned", "gone", "open"
 STATES = (VERBATIM, MENTIONED, OPEN, GONE)
 """The states (product words): never added up.  "open" is what depends on a summary whose text is not known: it is in no
 message that stands, and nothing proves that it is lost (replay-semantics 5)."""
-SHORT = 600
-"""Messages up to which what a list holds is gathered whole."""
 RE_INJECTED = "re-injected"
 """How a rule can be mentioned: word for word, in something that the harness put back."""
 PLAIN_STATE = {VERBATIM: VERBATIM, RE_INJECTED: MENTIONED, MENTIONED: MENTIONED, OPEN: OPEN, GONE: GONE}
@@ -67,23 +65,6 @@ class Standing:
         return bool(self.parts) and any(
             reference in index.blocks[m][b] for m in places for b in self.parts.get(m, ()) if b < len(index.blocks[m])
         )
-
-    def has_newest(self, index: Index, reference: int, place: int) -> bool:
-        """The same as ``has`` where ``place`` is the newest message up to the list's end that says the reference."""
-        if place in self.whole:
-            return True
-        return place >= self.oldest and self.has(index, reference)
-
-    def references(self, index: Index) -> set[int] | None:
-        """All that ``has`` says yes to, None where the list is too long for that to pay."""
-        if len(self.whole) > SHORT or self.parts:
-            return None
-        return set().union(*(block for m in self.whole for block in index.blocks[m]))
-
-    @cached_property
-    def oldest(self) -> int:
-        """Index of the first original message, one over the newest where there is none."""
-        return min((min(side) for side in (self.whole, self.parts) if side), default=self.newest + 1)
 
     @property
     def missing(self) -> str:

@@ -1,11 +1,10 @@
-"""What a replay says of every request: rows, or columns that make a row when it is looked at."""
+"""What a replay says of every request: columns that make a row when it is looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple, overload
 
-from sessions.engine.policies.policy import Gate
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
 
@@ -63,20 +62,3 @@ def sent_tokens(sent: Sequence[SentRequest]) -> tuple[Sequence[int], Sequence[in
     if isinstance(sent, SentRequests):
         return sent.tokens, sent.cached
     return [one.tokens for one in sent], [one.cached for one in sent]
-
-
-class Measured(NamedTuple):
-    """By request: what the gate measured, None where it was not asked; whether it fired; whether it counts tokens."""
-
-    measures: list[int | None]
-    fires: list[bool]
-    in_tokens: list[bool]
-
-
-def measured(gates: Sequence[Gate | None]) -> Measured:
-    """The gate's answers as columns."""
-    return Measured(
-        [gate.measure if gate else None for gate in gates],
-        [gate is not None and gate.fires for gate in gates],
-        [gate is not None and gate.unit == "tokens" for gate in gates],
-    )

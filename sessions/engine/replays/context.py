@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, repeat
 from operator import indexOf, is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.base.session_cache import Remembered
-from sessions.engine.policies.policy import Item, Shown
+from sessions.engine.policies.policy import Item
 from sessions.engine.replays.events import Splice
-from sessions.engine.replays.prefix_weights import PrefixWeights
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Kind, Role
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -57,6 +56,58 @@ class Entering(NamedTuple):
 
 
 @dataclass(slots=True)
+class PrefixWeights:
+    """The first ``n`` messages of a list: ``tokens`` are theirs in display tokens (replay-semantics 3).
+
+    A step weighs its measured weight (``weights``) where all its ``members`` are there unedited, else what stands of it
+    weighs by itself.  A cut that moves on with its list costs the messages that it moves over.
+    """
+
+    weights: Sequence[int]
+    members: Sequence[int]
+    n: int = 0
+    tokens: int = 0
+    unedited: dict[int, int] = field(default_factory=dict)
+    standing: dict[int, int] = field(default_factory=dict)
+
+    def to(self, items: Sequence[Item], n: int) -> int:
+        """Tokens of the first ``n`` messages of ``items``, which are those known before as far as they were known."""
+        self.back_to(items, n)
+        if n > self.n:
+            self.count(items[self.n : n], 1)
+            self.n = n
+        return self.tokens
+
+    def back_to(self, items: Sequence[Item], n: int) -> None:
+        """Only the first ``n`` are known any longer, or none where taking off the others would be longer than that."""
+        if n >= self.n:
+            return
+        if 2 * n < self.n:
+            self.tokens, n = 0, 0
+            self.unedited.clear()
+            self.standing.clear()
+        else:
+            self.count(items[n : self.n], -1)
+        self.n = n
+
+    def count(self, items: Sequence[Item], sign: int) -> None:
+        """Messages come in, or leave (-1)."""
+        unedited, standing, members, weights = self.unedited, self.standing, self.members, self.weights
+        tokens = 0
+        for item in items:
+            if item.inserted:
+                tokens += sign * item.tokens
+                continue
+            step = item.step
+            n_before, held = unedited.get(step, 0), standing.get(step, 0)
+            n, left = n_before if item.edited else n_before + sign, held + sign * item.tokens
+            unedited[step], standing[step] = n, left
+            whole = members[step]
+            tokens += (weights[step] if n == whole else left) - (weights[step] if n_before == whole else held)
+        self.tokens += tokens
+
+
+@dataclass(slots=True)
 class Context:
     """The list about to be sent, and running totals so that a request costs only what it adds.
 
@@ -81,8 +132,6 @@ class Context:
     standing: dict[int, int] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
     _front: PrefixWeights = field(init=False)
-    _places: dict[int, int] = field(default_factory=dict)
-    _placed: tuple[list[Item], int] | None = None
 
     def __post_init__(self) -> None:
         self._front = PrefixWeights(self.weights, self.members)
@@ -152,7 +201,8 @@ class Context:
         self._front = PrefixWeights(self.weights, self.members)
         self.size = sum([item.size for item in items])
         self.results = [position for position, item in enumerate(items) if holds_result(item)]
-        self.unedited, self.standing = self._sums(items)
+        counted = self._counted(items)
+        self.unedited, self.standing = counted.unedited, counted.standing
 
     def patch(self, changes: Mapping[int, Item]) -> None:
         """Change messages in place; costs what is changed, not the whole list."""
@@ -176,7 +226,7 @@ class Context:
 
         ``tokens`` are those of every message of the session.  An edited message keeps no more than what left leaves.
         """
-        places = self._where()
+        places = {item.message.index: at for at, item in enumerate(self.items) if item.message.index >= 0}
         held = [(places[index], taken, tokens[index]) for index, taken in loss.parts if index in places]
         self._front.back_to(self.items, 0 if loss.history else min((at for at, *_ in held), default=len(self.items)))
         changes: dict[int, Item] = {}
@@ -202,16 +252,6 @@ class Context:
         self.tokens -= beside + history
         return changes
 
-    def _where(self) -> dict[int, int]:
-        """Where every message of the session stands in the list, by its index; made anew where the list is new."""
-        start = self._placed[1] if self._placed is not None and self._placed[0] is self.items else 0
-        if not start:
-            self._places.clear()
-        places = enumerate(islice(self.items, start, None), start)
-        self._places |= {item.message.index: at for at, item in places if item.message.index >= 0}
-        self._placed = (self.items, len(self.items))
-        return self._places
-
     def _step_tokens(self, step: int) -> int:
         whole = self.unedited.get(step, 0) == self.members[step]
         return self.weights[step] if whole else self.standing.get(step, 0)
@@ -221,29 +261,19 @@ class Context:
 
         Steps without messages (a retry of the same context) weigh nothing in a list made anew.
         """
-        whole, left = self._sums(items)
-        total = sum([item.tokens for item in items if item.inserted])
-        for step, tokens in left.items():
-            total += self.weights[step] if whole.get(step) == self.members[step] else tokens
-        return total - (self.history if whole.get(0) == self.members[0] and 0 in left else 0)
+        counted = self._counted(items)
+        has_history = 0 in counted.standing and counted.unedited[0] == self.members[0]
+        return counted.tokens - (self.history if has_history else 0)
 
     def tails(self, items: Sequence[Item], kept: Sequence[Item]) -> list[int]:
         """What ``kept`` and ``items[n:]`` weigh together, for every n up to the length of ``items`` (``weigh``)."""
-        whole, left = self._sums(kept)
-        total = self.weigh(kept)
-        found = [total]
+        counted = self._counted(kept)
+        history = counted.tokens - self.weigh(kept)
+        found = [counted.tokens]
         for item in reversed(items):
-            if item.inserted:
-                total += item.tokens
-            else:
-                step = item.step
-                held = left.get(step, 0)
-                total -= self.weights[step] if whole.get(step) == self.members[step] else held
-                left[step] = held + item.tokens
-                whole[step] = whole.get(step, 0) + (not item.edited)
-                total += self.weights[step] if whole[step] == self.members[step] else left[step]
-            found.append(total)
-        return found[::-1]
+            counted.count((item,), 1)
+            found.append(counted.tokens)
+        return [tokens - history for tokens in reversed(found)]
 
     def prefix(self, n: int) -> int:
         """Display tokens of the first ``n`` messages; costs the messages between this cut and the one asked before.
@@ -255,18 +285,11 @@ class Context:
             tokens += self.history
         return tokens + self.empty if 2 * n > len(self.items) else tokens
 
-    def _sums(self, items: Iterable[Item]) -> tuple[dict[int, int], dict[int, int]]:
-        """Unedited messages and standing tokens by step."""
-        whole: dict[int, int] = {}
-        left: dict[int, int] = {}
-        for item in items:
-            if item.inserted:
-                continue
-            step = item.step
-            left[step] = left.get(step, 0) + item.tokens
-            if not item.edited:
-                whole[step] = whole.get(step, 0) + 1
-        return whole, left
+    def _counted(self, items: Sequence[Item]) -> PrefixWeights:
+        """A whole list, weighed."""
+        counted = PrefixWeights(self.weights, self.members)
+        counted.to(items, len(items))
+        return counted
 
     def copy(self) -> Context:
         """The same, to be edited without this one knowing."""
@@ -356,9 +379,7 @@ def splice_of(before: Sequence[Item], after: Sequence[Item]) -> Splice:
     """What differs between two lists; items that are the same at both ends are passed over without looking at them."""
     most = min(len(before), len(after))
     start = _n_same(map(is_, before, after), most)
-    end = min(after.n_end, most - start) if isinstance(after, Shown) else 0
-    ends = islice(reversed(before), end, most - start), islice(reversed(after), end, None)
-    end += _n_same(map(is_, *ends), most - start - end)
+    end = _n_same(map(is_, islice(reversed(before), most - start), reversed(after)), most - start)
     return Splice(start, before[start : len(before) - end], after[start : len(after) - end])
 
 

@@ -113,7 +113,7 @@ class Event:
     @property
     def before(self) -> tuple[Item, ...]:
         """The list as it stood before."""
-        return self.history.list_before(self.index)
+        return self.history.list_at(self.history.marks[self.index])
 
     @property
     def after(self) -> tuple[Item, ...]:
@@ -128,7 +128,6 @@ class History:
     moves: list[tuple[int, Change]] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
     """For each event: the number of its move."""
-    _last: tuple[int, tuple[Item, ...]] | None = None
     _reached: list[tuple[int, list[Item]]] = field(default_factory=list)
     """Where the last list was made, and that list: events asked in order cost what came in between.
 
@@ -156,7 +155,7 @@ class History:
 
     def lists(self, event: int) -> tuple[tuple[Item, ...], tuple[Item, ...]]:
         """The lists before and after event ``event``."""
-        before = self.list_before(event)
+        before = self.list_at(self.marks[event])
         after = list(before)
         _apply(after, *self.moves[self.marks[event]])
         return before, tuple(after)
@@ -185,13 +184,6 @@ class History:
                 _apply(items, *move)
             reached = mark
             yield items
-
-    def list_before(self, event: int) -> tuple[Item, ...]:
-        """The list before event ``event``; the one asked for last is kept."""
-        last = self._last
-        if last is None or last[0] != event:
-            last = self._last = (event, self.list_at(self.marks[event]))
-        return last[1]
 
     def list_at(self, stop: int) -> tuple[Item, ...]:
         """The list when the first ``stop`` moves were made."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.base.session_cache import Remembered
+from sessions.engine.policies.edits import thinks
 from sessions.engine.policies.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.policies.policy import Draft, Item, SummaryFailed
 from sessions.engine.tokens.text_facts import json_escapes
@@ -217,7 +217,7 @@ class Summaries:
         new = remade_message(old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
         scale, model = self.weighed.own_rules(old.index)
         held = item.tokens
-        if not item.edited and not item.inserted and _thinks(old) and not _thinks(new):
+        if not item.edited and not item.inserted and thinks(old) and not thinks(new):
             # Of a message of which something left already, as much of the thinking left as of the rest.
             whole = self.weighed.tokens[old.index]
             held -= self.weighed.thinking[old.index] * held // whole if whole else 0
@@ -272,10 +272,6 @@ class Summaries:
         return self._reported.get(item.message.index, 0)
 
 
-def _thinks(message: Message) -> bool:
-    return Kind.THINKING in [block.kind for block in message.blocks]
-
-
 def _within(drafts: Sequence[Draft], room: int | None) -> list[Draft]:
     """The drafts that fit into ``room`` tokens, the first of them first; what is over is cut."""
     if room is None:
@@ -303,21 +299,11 @@ def _failing(spec: str) -> Callable[[int], bool]:
 
 def drafted_message(draft: Draft, message_id: str, ratio: float) -> Message:
     """A message for a draft: of its text, or of ``tokens`` × 4 characters where it is a stub."""
-    made = _noted if len(draft.text) <= NOTE_CHARS else _noted.__wrapped__
-    block = made(draft.text, draft.tokens, ratio)
-    return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
-
-
-NOTE_CHARS = 300
-"""Texts up to this are notes that a policy writes again and again."""
-
-
-@lru_cache(maxsize=8_192)
-def _noted(text: str, tokens: int, ratio: float) -> Block:
-    n_chars = len(text) if text else tokens * CHARS_PER_TOKEN
+    text, n_tokens = draft.text, round(draft.tokens / ratio)
+    n_chars = len(text) if text else draft.tokens * CHARS_PER_TOKEN
     n_bytes = len(text.encode("utf-8", "replace")) if text else n_chars
-    n_tokens = round(tokens / ratio)
-    return Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
+    block = Block(Kind.TEXT, n_chars=n_chars, n_bytes=n_bytes, n_tokens=n_tokens, n_json=json_escapes(text))
+    return Message(-1, message_id, Role(draft.role), (block,), preview=draft.preview, summary=draft.summary)
 
 
 def _number(summarizer: Summarizer, text: str) -> int | None:

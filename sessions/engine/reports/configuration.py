@@ -93,24 +93,22 @@ def _snippet(agent: Agent, keys: Configuration, setting: Setting) -> Snippet:
     return Snippet(agent, keys, made.text, exact, made.fires_at, tuple(said))
 
 
-def snippet_document(snippet: Snippet) -> dict[str, Any]:
-    """One agent's configuration as JSON holds it; ``text`` is "" where the agent cannot be set so."""
-    agent, keys = snippet.agent, snippet.configuration
-    return {
-        "agent": agent.name, "label": agent.label, "file": keys.file, "language": keys.language,
-        "text": snippet.text, "exact": snippet.exact, "fires_at_tokens": snippet.fires_at,
-        "cannot": list(snippet.cannot), "source": keys.source, "checked": keys.checked,
-    }  # fmt: skip
-
-
 def apply_document(policy: str, params: Mapping[str, object], snippets: tuple[Snippet, ...]) -> dict[str, Any]:
-    """``ctxweb.apply/1``."""
+    """``ctxweb.apply/1``; an agent's ``text`` is "" where it cannot be set so."""
     return {
         "schema": "ctxweb.apply/1",
         "policy": policy,
         "params": dict(params),
-        "agents": [snippet_document(snippet) for snippet in snippets],
-    }
+        "agents": [
+            {
+                "agent": one.agent.name, "label": one.agent.label, "file": one.configuration.file,
+                "language": one.configuration.language, "text": one.text, "exact": one.exact,
+                "fires_at_tokens": one.fires_at, "cannot": list(one.cannot), "source": one.configuration.source,
+                "checked": one.configuration.checked,
+            }
+            for one in snippets
+        ],
+    }  # fmt: skip
 
 
 def setting_of(

@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 from sessions.engine.base import registry
-from sessions.engine.base.errors import BadParameter, UnreadableInput
+from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.words import no_compaction
-from sessions.engine.policies.extracting import Sketch, sketch
-from sessions.engine.policies.outlines import kinds_and_texts, preview_sketch
+from sessions.engine.policies.outlines import sketch_of
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.lists import items_at
 from sessions.engine.replays.markers import known_texts, text_of
@@ -90,15 +89,7 @@ def reader(replay: Replay | None, read: ReadMessage, report: Report | None = Non
 
 def inserted_texts(replay: Replay, read: ReadMessage) -> Mapping[str, str]:
     """The texts of what a replay inserted, by item id; extracts are made when asked for, of messages by ``read``."""
-    return replay.wording(lambda message: _sketch(message, read))
-
-
-def _sketch(message: Message, read: ReadMessage) -> Sketch:
-    """What an extract takes from a message: of its text, where that can be read."""
-    try:
-        return sketch(message, kinds_and_texts(tuple(read(message))))
-    except UnreadableInput:
-        return preview_sketch(message)
+    return replay.wording(lambda message: sketch_of(message, read))
 
 
 def _replies(transcript: Transcript) -> dict[int, Request]:

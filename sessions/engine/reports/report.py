@@ -18,7 +18,7 @@ from sessions.engine.reading.encodings import compaction_document, error_documen
 from sessions.engine.replays.diff import Row, diff_event, diff_lists
 from sessions.engine.replays.lists import items_at
 from sessions.engine.tokens.estimators._images import image_rule_words
-from sessions.engine.transcript.types import Block, Kind, Message, Parsed, Request, Transcript
+from sessions.engine.transcript.types import Block, Kind, Message, Parsed, Request
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.fit import fit_summary
 from sessions.engine.weigh.calibration.overhead import OverheadPart, overhead_parts
@@ -69,7 +69,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
             "tokens": weighed.total_tokens,
             "label": weighed.total_label.value,
         },
-        "usage": usage_totals(transcript),
+        "usage": usage_sums(transcript.requests),
         "cost": cost_document(weighed),
         "window": weighed.window,
         "window_source": weighed.window_source,
@@ -99,13 +99,8 @@ def part_document(part: OverheadPart) -> dict[str, Any]:
     return part._asdict() | {"label": part.label.value}
 
 
-def usage_totals(transcript: Transcript) -> dict[str, int] | None:
-    """Reported tokens of all requests; None without any, ``reasoning`` and ``cache_write_1h`` only where reported."""
-    return usage_sums(transcript.requests)
-
-
 def usage_sums(requests: Iterable[Request]) -> dict[str, int] | None:
-    """The same of some requests."""
+    """Reported tokens of some requests; None without any, ``reasoning`` and ``cache_write_1h`` only where reported."""
     usages = [r.usage for r in requests if r.usage]
     if not usages:
         return None

@@ -96,7 +96,9 @@ def admitted(sweep: Sweep) -> list[Row]:
     held, growth, edges = sweep.recorded, usual_growth(sweep.weighed), _edges(sweep)
     found = [
         row for row in sweep.rows
-        if id(row) not in edges and not is_recorded(row, sweep) and row.fits and has_room(row, growth)
+        if id(row) not in edges and not is_recorded(row, sweep) and row.fits and not row.futile
+        # The threshold is above what stands after a compaction and one request's growth.
+        and (row.threshold is None or not row.after or row.threshold >= row.after + growth)
         and cost_range(row)[0] <= cost_range(held)[1]
         and row.more.get("rules_gone", 0) <= held.more.get("rules_gone", 0)
         and row.totals.compactions <= most_compactions(held.totals.compactions)
@@ -107,11 +109,6 @@ def admitted(sweep: Sweep) -> list[Row]:
 def most_compactions(recorded: int) -> int:
     """The most that a setting may make where so many are recorded."""
     return TIMES_AS_OFTEN * max(1, recorded)
-
-
-def has_room(row: Row, growth: int) -> bool:
-    """Whether the threshold is above what stands after a compaction and one request's growth."""
-    return not row.futile and (row.threshold is None or not row.after or row.threshold >= row.after + growth)
 
 
 def usual_growth(weighed: Weighed) -> int:

@@ -35,10 +35,6 @@ class PrefixSums:
     cut_back: list[int]
     long_pairs: list[tuple[int, int]]
 
-    def first_at_least(self, low: int, value: int) -> int:
-        """The first index ≥ ``low`` of ``heights`` with at least ``value``; one past the end where there is none."""
-        return bisect_left(self.heights, value, low)
-
     def left(self, cut: int, step: int) -> int:
         """Display tokens of the list from position ``cut`` on at a step, overhead included."""
         return self.overhead + self.standing[cut] + self.whole[step + 1]

@@ -7,6 +7,7 @@ linear in what each compaction leaves, so that dynamic programming over the requ
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -22,7 +23,6 @@ from sessions.engine.policies.params import NoParams
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
 from sessions.engine.replays.summaries import Brief, Summaries
-from sessions.engine.sweeps.envelope import CostLine, Envelope
 from sessions.engine.sweeps.prefix_sums import PrefixSums, prefix_sums
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 from sessions.engine.weigh.sizes import counted
@@ -112,6 +112,82 @@ def scheduled(sums: PrefixSums, places: Mapping[int, int]) -> Policy:
     return Policy("schedule", "Cheapest schedule", "", "", NoParams, gate, edit, shares_prefix=True)
 
 
+class CostLine(NamedTuple):
+    """``slope · x + intercept``, with the name of what it stands for."""
+
+    slope: float
+    intercept: float
+    name: int
+
+    def at(self, x: float) -> float:
+        """The line's value at x."""
+        return self.slope * x + self.intercept
+
+
+class Envelope:
+    """The lowest of many lines, each valid on a stretch of the points ``xs`` (ascending): a Li Chao tree.
+
+    Adding one costs O(log² n), asking O(log n).
+    """
+
+    def __init__(self, xs: Sequence[float]) -> None:
+        """No line yet."""
+        self.xs = xs
+        self.size = 1
+        while self.size < max(1, len(xs)):
+            self.size *= 2
+        self.lines: list[CostLine | None] = [None] * (2 * self.size)
+        self.n_steps = 0
+        """Nodes looked at: what the work is measured by."""
+
+    def add(self, line: CostLine, first: int, last: int) -> None:
+        """``line`` counts at the points ``first`` to ``last``, both included."""
+        low, high = first + self.size, last + self.size + 1
+        width = 1
+        while low < high:
+            if low & 1:
+                self._settle(line, low, (low * width) - self.size, width)
+                low += 1
+            if high & 1:
+                high -= 1
+                self._settle(line, high, (high * width) - self.size, width)
+            low, high, width = low // 2, high // 2, width * 2
+
+    def lowest(self, point: int) -> CostLine | None:
+        """The lowest line at a point, the first added of equal ones; None where none counts."""
+        node, x = point + self.size, self.xs[point]
+        best: CostLine | None = None
+        while node:
+            line = self.lines[node]
+            self.n_steps += 1
+            if line is not None and (best is None or (line.at(x), line.name) < (best.at(x), best.name)):
+                best = line
+            node //= 2
+        return best
+
+    def _settle(self, line: CostLine, node: int, start: int, width: int) -> None:
+        """Keep the line that is lower in the middle of the node, hand the other down to where it may win."""
+        xs, last = self.xs, len(self.xs) - 1
+        while True:
+            self.n_steps += 1
+            here = self.lines[node]
+            if here is None:
+                self.lines[node] = line
+                return
+            x = xs[min(last, start + width // 2)]
+            if line.at(x) < here.at(x):
+                self.lines[node], line, here = line, here, line
+            if width == 1:
+                return
+            half = width // 2
+            if line.slope > here.slope:
+                node, width = 2 * node, half
+            elif line.slope < here.slope:
+                node, start, width = 2 * node + 1, start + half, half
+            else:
+                return
+
+
 class _Rates:
     """What a context of ``offset + heights`` costs at every step: ``per_offset[k] · offset + fixed[k]`` dollars/M."""
 
@@ -163,7 +239,7 @@ def _schedule(  # noqa: PLR0917
     def open_line(step: int, cost: float, offset: int) -> None:
         """From ``step`` on the context is ``offset + heights``, until one would be over the window."""
         start = step + 1
-        over = sums.first_at_least(start + 1, window - offset + 1) - 1 if start < n else n
+        over = bisect_left(heights, window - offset + 1, start + 1) - 1 if start < n else n
         line = CostLine(offset, cost - offset * rates.offsets_so_far[start] - rates.fixed_so_far[start], step)
         if over >= n:
             ends.append((line.at(rates.offsets_so_far[n]) + rates.fixed_so_far[n], step))

@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
 from sessions.engine.quality.thrash import RAPID_REQUESTS, Refill, refills
-from sessions.engine.replays.by_request import measured
 from sessions.models import Session
 from sessions.pages.replay.step import StepView, build_step
 from sessions.pages.ui.addresses import Urls, session_urls
@@ -169,17 +168,17 @@ def _lane(replay: Replay, state: ReplayState) -> GateLane | None:
     last = next((gate for gate in reversed(replay.gates) if gate is not None), None)
     if last is None or replay.policy.name == "none" or state.gate == "off":
         return None
-    asked = measured(replay.gates)
     far = any(
-        not in_tokens or abs(measure - (tokens or 0)) > FAR * replay.window
-        for measure, fires, in_tokens, tokens in zip(*asked, replay.context_tokens, strict=True)
-        if measure is not None and (not fires or measure > (1 + FAR) * replay.window)
+        gate.unit != "tokens" or abs(gate.measure - (tokens or 0)) > FAR * replay.window
+        for gate, tokens in zip(replay.gates, replay.context_tokens, strict=True)
+        if gate is not None and (not gate.fires or gate.measure > (1 + FAR) * replay.window)
     )
     if not far and state.gate != "on":
         return None
     estimator = registry.get("estimators", replay.estimator)
     fired = [event.request for event in replay.events]
-    return GateLane(asked.measures, last.threshold, last.unit, f"with {estimator.label}", fired)
+    measures = [None if gate is None else gate.measure for gate in replay.gates]
+    return GateLane(measures, last.threshold, last.unit, f"with {estimator.label}", fired)
 
 
 def _rug_words(lost: losses.Losses | None) -> str:

@@ -12,6 +12,7 @@ from sessions.engine.policies import (
     claw_code,
     copilot,
     crush,
+    edits,
     goose,
     inspect,
     summarize_every_n_turns,
@@ -56,12 +57,11 @@ def test_goose_sends_the_newest_text_again():
     assert ids(goose.auto_edit(None, seen("s a1 z1"))) == f"0 new {goose.GO_ON}"
     assert ids(goose.auto_edit(None, seen("s"))) == "0"
     word = len("[image: image/png]")
-    assert goose._described(items[3].message.blocks[0]).parts[0].n_chars == word
-    assert goose._described(image).n_chars == word
-    plain = items[1].message.blocks[0]
-    assert goose._described(plain) is plain
-    bare = Block(Kind.IMAGE)
-    assert goose._described(bare) is bare
+    asked = [edits.drop_media(seen(items), item, goose._words) for item in items]
+    assert asked[3].message.blocks[0].parts[0].n_chars == word
+    assert asked[4].message.blocks[-1].n_chars == word
+    assert asked[1] is items[1]
+    assert not goose._words(Block(Kind.IMAGE))
 
 
 @pytest.mark.parametrize(

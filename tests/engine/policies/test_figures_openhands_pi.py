@@ -204,7 +204,7 @@ def test_openhands_keeps_the_first_recall():
     assert openhands._recall(lists("u a:r r:r"), 0) == []
     assert openhands.kept(items) == [0, 3, 4, 7, 8, 9]
     for context, fires in ((99, False), (100, False), (101, True)):
-        assert openhands.window_gate(None, seen("u", context=context, window=100)).fires is fires
+        assert openhands.WINDOW.gate(None, seen("u", context=context, window=100)).fires is fires
     assert ids(openhands.window_edit(None, seen("u a a:c r:c a"))) == "0 4"
 
 

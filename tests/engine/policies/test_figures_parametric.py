@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sessions.engine.base import registry
-from sessions.engine.policies import _conditions, anthropic_on_demand, buzz, compression, parametric
-from sessions.engine.policies._conditions import Condition
+from sessions.engine.policies import anthropic_on_demand, buzz, compression, parametric
 from sessions.engine.policies.params import build
 from sessions.engine.policies.policy import EditFailed, LastUsage, State
 from sessions.engine.transcript.types import Block, Kind
@@ -26,22 +25,23 @@ def only(**given):
 
 @pytest.mark.parametrize(("operator", "holds"), [(">=", [False, True, True]), (">", [False, False, True])])
 def test_a_condition_holds_at_or_over(operator, holds):
-    assert [Condition("", n, 5, "").holds(operator) for n in (4, 5, 6)] == holds
+    params = only(tokens=5, operator=operator)
+    assert [parametric.ask(params, seen("u", context=n)).fires for n in (4, 5, 6)] == holds
 
 
 def test_what_is_in_use():
     usage = LastUsage(100, 20, 0, 7)
     view = seen("u9", context=55, overhead=4, usage=usage)
     for counted, n in (("context", 55), ("usage", 127), ("estimate", 9)):
-        assert _conditions.in_use(params_of(counted=counted), view) == n
+        assert parametric.in_use(params_of(counted=counted), view) == n
         left = n - 4 if counted != "estimate" else n
-        assert _conditions.filled(params_of(counted=counted, capacity="effective"), view) == left
-        assert _conditions.filled(params_of(counted=counted), view) == n
-    assert _conditions.in_use(params_of(counted="usage"), replace(view, usage=None)) == 9
-    assert _conditions.filled(params_of(capacity="effective"), replace(view, context=3)) == 0
+        assert parametric.filled(params_of(counted=counted, capacity="effective"), view) == left
+        assert parametric.filled(params_of(counted=counted), view) == n
+    assert parametric.in_use(params_of(counted="usage"), replace(view, usage=None)) == 9
+    assert parametric.filled(params_of(capacity="effective"), replace(view, context=3)) == 0
     for window, full in ((3, 1), (4, 1), (5, 1), (6, 2)):
-        assert _conditions.capacity(params_of(capacity="effective"), replace(view, window=window)) == full
-        assert _conditions.capacity(params_of(), replace(view, window=window)) == window
+        assert parametric.capacity(params_of(capacity="effective"), replace(view, window=window)) == full
+        assert parametric.capacity(params_of(), replace(view, window=window)) == window
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_is_in_use():
     ],
 )
 def test_every_trigger(params, facts, expected):
-    (found,) = _conditions.triggers(params, seen("u1", **facts))
+    (found,) = parametric.triggers(params, seen("u1", **facts))
     assert (found.measure, found.threshold, found.unit) == expected
 
 
@@ -83,13 +83,13 @@ def test_every_trigger(params, facts, expected):
     ],
 )
 def test_triggers_and_guards(params, facts, fires):
-    assert _conditions.ask(params, seen("u5", **facts), lambda: 0).fires is fires
+    assert parametric.ask(params, seen("u5", **facts), lambda: 0).fires is fires
 
 
 @pytest.mark.parametrize(("freed", "fires"), [(19, False), (20, True), (21, True)])
 def test_it_has_to_be_worth_it(freed, fires):
     """A fifth of 104, rounded down."""
-    found = _conditions.ask(only(tokens=1, reclaim=20), seen("u5", context=104), lambda: freed)
+    found = parametric.ask(only(tokens=1, reclaim=20), seen("u5", context=104), lambda: freed)
     assert found.fires is fires
     assert ("would go: " in found.reason) is not fires
 
@@ -107,7 +107,7 @@ def test_it_has_to_be_worth_it(freed, fires):
     ],
 )
 def test_the_trigger_shown_is_the_nearest(given, shown):
-    found = _conditions.ask(only(**given), seen("u5", window=1_000), lambda: 0)
+    found = parametric.ask(only(**given), seen("u5", window=1_000), lambda: 0)
     assert (found.measure, found.threshold, found.unit) == shown
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.policies import _api_clearing, _client, _lists, _looked, _pairs, gemini
+from sessions.engine.policies import _client, _lists, _looked, _pairs, anthropic_api, gemini
 from sessions.engine.policies.policy import LastUsage, ResultPlace, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 from tests.engine.policies.listed import block, ids, lists, seen
@@ -41,7 +41,7 @@ def test_no_list_has_no_turns():
     [("s u n a r:x z", "system user user assistant tool user"), ("a:c n0:c", "assistant user")],
 )
 def test_a_result_has_a_role_of_its_own(text, expected):
-    assert _lists.roles(lists(text)) == expected.split()
+    assert [_lists.role_of(item) for item in lists(text)] == expected.split()
 
 
 def test_calls_have_names():
@@ -236,69 +236,62 @@ def test_a_client_starts_anew_where_the_list_was_replaced():
     assert (held.pairs.calls, held.pairs.results) == ({}, {"d": [1]})
 
 
-def test_lists_are_the_same_by_their_ids():
-    items = lists("u a u")
-    assert _client.same(items, lists("u9 a9 u9"))
-    assert not _client.same(items, items[:2])
-    assert not _client.same(items, [items[0], items[2], items[1]])
-
-
 def test_an_api_clears_what_is_still_open():
     """What was cleared is remembered by call; a shorter list starts anew (policies 5.1)."""
     view = seen("u a:c,d r:c r:d a:e r:e")
-    assert [found.block.call_id for found in _api_clearing.open_results(view)] == ["c", "d", "e"]
-    held = _api_clearing.cleared(view)
+    assert [found.block.call_id for found in anthropic_api.open_results(view)] == ["c", "d", "e"]
+    held = anthropic_api.cleared(view)
     assert (held.frontier, held.n_items) == (0, 6)
     held.ids, held.tokens = {"c"}, 7
-    assert not _api_clearing.is_carried(view)
+    assert not anthropic_api.is_carried(view)
     view.items[2] = replace(view.items[2], edited=True)
-    assert _api_clearing.is_carried(view)
-    assert [found.block.call_id for found in _api_clearing.open_results(view)] == ["d", "e"]
+    assert anthropic_api.is_carried(view)
+    assert [found.block.call_id for found in anthropic_api.open_results(view)] == ["d", "e"]
     assert (held.frontier, held.anchor, held.tokens) == (1, "2", 7)
     held.ids.add("d")
-    assert not _api_clearing.is_carried(view)
+    assert not anthropic_api.is_carried(view)
     view.items[3] = replace(view.items[3], edited=True)
-    assert [found.block.call_id for found in _api_clearing.open_results(view)] == ["e"]
+    assert [found.block.call_id for found in anthropic_api.open_results(view)] == ["e"]
     assert (held.frontier, held.anchor) == (2, "3")
     view.items[3] = replace(view.items[3], id="other")
-    assert [found.block.call_id for found in _api_clearing.open_results(view)] == ["e"]
+    assert [found.block.call_id for found in anthropic_api.open_results(view)] == ["e"]
     assert (held.frontier, held.anchor, held.tokens) == (2, "other", 0)
     shorter = replace_items(view, "u a:c r:c")
-    assert _api_clearing.cleared(shorter).ids == set()
+    assert anthropic_api.cleared(shorter).ids == set()
 
 
 def test_an_api_clears_no_excluded_tool():
     items = [*lists("u a:c", name="Keep"), *lists("u u r:c a:d r:d")[2:]]
-    assert [f.block.call_id for f in _api_clearing.open_results(seen(items), frozenset({"Keep"}))] == ["d"]
-    assert [f.block.call_id for f in _api_clearing.open_results(seen(items), frozenset({"Read"}))] == ["c", "d"]
+    assert [f.block.call_id for f in anthropic_api.open_results(seen(items), frozenset({"Keep"}))] == ["d"]
+    assert [f.block.call_id for f in anthropic_api.open_results(seen(items), frozenset({"Read"}))] == ["c", "d"]
 
 
 def test_what_was_cleared_is_looked_for_beside_the_frontier():
     """The last one left behind, and the first that is open."""
     for position, carried in ((1, True), (3, False), (5, False), (7, True)):
         view = seen("a:c r:c a:d r:d a:e r:e a:f r:f")
-        held = _api_clearing.cleared(view)
+        held = anthropic_api.cleared(view)
         held.frontier, held.ids = 2, {"c", "d", "e", "f"}
         view.items = [replace(item, edited=n != position) for n, item in enumerate(view.items)]
-        assert _api_clearing.is_carried(view) is carried
+        assert anthropic_api.is_carried(view) is carried
 
 
 def test_a_message_with_one_open_result_holds_the_frontier():
     view = seen("a:c,d r:c,d a:e r:e")
-    _api_clearing.cleared(view).ids = {"c", "d", "e"}
+    anthropic_api.cleared(view).ids = {"c", "d", "e"}
     view.items[3] = replace(view.items[3], edited=True)
-    assert [f.block.call_id for f in _api_clearing.open_results(view)] == ["c", "d"]
+    assert [f.block.call_id for f in anthropic_api.open_results(view)] == ["c", "d"]
     view.items[1] = replace(view.items[1], edited=True)
-    _api_clearing.cleared(view).ids = {"c", "e"}
-    assert [f.block.call_id for f in _api_clearing.open_results(view)] == ["d"]
-    _api_clearing.cleared(view).ids.add("d")
-    assert _api_clearing.open_results(view) == []
-    held = _api_clearing.cleared(view)
+    anthropic_api.cleared(view).ids = {"c", "e"}
+    assert [f.block.call_id for f in anthropic_api.open_results(view)] == ["d"]
+    anthropic_api.cleared(view).ids.add("d")
+    assert anthropic_api.open_results(view) == []
+    held = anthropic_api.cleared(view)
     assert held.frontier == 2
     held.tokens = 9
-    assert (_api_clearing.open_results(view), held.tokens) == ([], 9), "it stands at the end of the list"
+    assert (anthropic_api.open_results(view), held.tokens) == ([], 9), "it stands at the end of the list"
     view.results = view.results[:1]
-    assert (_api_clearing.open_results(view), held.frontier, held.tokens) == ([], 1, 0)
+    assert (anthropic_api.open_results(view), held.frontier, held.tokens) == ([], 1, 0)
 
 
 def test_where_a_result_was_called():
@@ -307,8 +300,8 @@ def test_where_a_result_was_called():
         mixed, message=replace(mixed.message, blocks=(*mixed.message.blocks, *lists("r:c")[0].message.blocks))
     )
     found = ResultPlace(0, mixed.message.blocks[-1])
-    assert _api_clearing.call_position(seen([mixed]), found) == 0
+    assert anthropic_api.call_position(seen([mixed]), found) == 0
     view = seen("a:c a:d r:c r:d r:x")
     places = _lists.found_results(view)
     assert [(place.position, place.block.call_id) for place in places] == [(2, "c"), (3, "d"), (4, "x")]
-    assert [_api_clearing.call_position(view, place) for place in places] == [0, 1, None]
+    assert [anthropic_api.call_position(view, place) for place in places] == [0, 1, None]

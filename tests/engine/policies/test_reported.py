@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from sessions.engine.base import registry
-from sessions.engine.policies._api_clearing import Clearing, open_results
-from sessions.engine.policies._conditions import ask
+from sessions.engine.policies.anthropic_api import Clearing, open_results
 from sessions.engine.policies.compression import level
+from sessions.engine.policies.parametric import ask
 from sessions.engine.policies.params import build
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Block, Kind, Message, Role

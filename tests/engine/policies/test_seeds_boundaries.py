@@ -6,7 +6,7 @@ import pytest
 
 from sessions.engine.policies import buzz, layered
 from sessions.engine.policies.buzz import HandoffParams as Params
-from sessions.engine.policies.buzz import history_cap, prompt_budget
+from sessions.engine.policies.buzz import handoff_gate, prompt_budget
 from sessions.engine.policies.compression import Compression, level
 from sessions.engine.policies.params import build
 from sessions.engine.replays.context import message_items
@@ -14,6 +14,7 @@ from sessions.engine.replays.replay import replay
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.sizes import estimator_named
 from tests.engine.policies.asked import session_of
+from tests.engine.policies.listed import seen
 from tests.engine.policies.sent import last, reply, turns, user, views
 from tests.engine.sessions import Build, empty_view, long_session
 
@@ -132,7 +133,7 @@ def test_the_later_release_looks_at_the_last_input_alone(reserve, limit, over, f
 @pytest.mark.parametrize(("given", "expected"), [(16 * 1024 * 1024, 15_099_489), (65_539, 58_977), (65_540, 58_986)])
 def test_nine_tenths_of_the_history_s_cap(given, expected):
     """``cap // 10 * 9``."""
-    assert history_cap(Params(max_history_bytes=given)) == expected
+    assert handoff_gate(Params(max_history_bytes=given), seen("", window=100_000_000)).threshold == expected
 
 
 @pytest.mark.golden("buzz_handoff")

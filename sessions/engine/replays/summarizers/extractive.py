@@ -6,9 +6,8 @@ skill's rule; under "nine" the layered pipeline's nine sections; under "opaque" 
 
 from __future__ import annotations
 
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.policies.extracting import Sketch, sketch
-from sessions.engine.policies.outlines import compose, kinds_and_texts, preview_sketch
+from sessions.engine.policies.outlines import compose, preview_sketch, sketch_of
 from sessions.engine.policies.policy import Draft, Item
 from sessions.engine.replays.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.tokens.tokenizer import count
@@ -31,12 +30,9 @@ def _sketch(brief: Brief, item: Item) -> Sketch:
     message = item.message
     if message.index < 0:
         return sketch(message, [(Kind.TEXT, brief.written.get(item.id, message.preview))])
-    if brief.texts is not None and message.origins:
-        try:
-            return sketch(message, kinds_and_texts(brief.texts.of(message)))
-        except UnreadableInput:
-            pass
-    return preview_sketch(message)
+    if brief.texts is None or not message.origins:
+        return preview_sketch(message)
+    return sketch_of(message, brief.texts.of)
 
 
 SUMMARIZER = Summarizer(
