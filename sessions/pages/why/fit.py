@@ -16,8 +16,14 @@ from django.utils.safestring import SafeString
 from sessions.engine.agents.agent import own_trigger
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.context_windows import RECORDED, source_words
-from sessions.engine.weigh.calibration.fit import FitPoint, fit_points, median_error, overhead_parts, worst_points
-from sessions.engine.weigh.calibration.overhead import OverheadPart
+from sessions.engine.weigh.calibration.fit import (
+    FitPoint,
+    OverheadPart,
+    fit_points,
+    median_error,
+    overhead_parts,
+    worst_points,
+)
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.shared import own_threshold
 from sessions.pages.ui import figures

@@ -11,10 +11,9 @@ from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Label, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow
 from sessions.engine.weigh.calibration.growth import Step
-from sessions.engine.weigh.calibration.losses import Loss
 from sessions.engine.weigh.calibration.prior import Prior
 from sessions.engine.weigh.calibration.scale import Scale
-from sessions.engine.weigh.calibration.series import RecordedSeries
+from sessions.engine.weigh.calibration.series import Loss, RecordedSeries
 from sessions.engine.weigh.calibration.stays import Stays, Way
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.calibration.weights import Own

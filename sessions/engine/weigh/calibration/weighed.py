@@ -13,8 +13,7 @@ from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow, window_of, windows_at_steps
-from sessions.engine.weigh.calibration.losses import Known
-from sessions.engine.weigh.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
+from sessions.engine.weigh.calibration.series import Known, RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.weigh.calibration.stays import Stays, Way
 from sessions.engine.weigh.calibration.weights import (
     Own,
