@@ -12,8 +12,15 @@ from dataclasses import replace
 import pytest
 
 from sessions.engine.packing import pack, packed_sequence
-from sessions.engine.packing.packed_messages import FoldedBlock, FoldedMessage, PackedMessages
-from sessions.engine.packing.packed_sequence import N_OPEN, SIZE, PackedSequence, shared
+from sessions.engine.packing.packed_sequence import (
+    N_OPEN,
+    SIZE,
+    FoldedBlock,
+    FoldedMessage,
+    PackedMessages,
+    PackedSequence,
+    shared,
+)
 from sessions.engine.packing.section_file import TempSpool
 from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 from sessions.engine.reading.reading import read_transcripts

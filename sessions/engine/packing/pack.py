@@ -14,8 +14,7 @@ from functools import partial
 from typing import Any
 
 from sessions.engine.base.errors import EngineError
-from sessions.engine.packing.packed_messages import PackedMessages
-from sessions.engine.packing.packed_sequence import SIZE, PackedSequence
+from sessions.engine.packing.packed_sequence import SIZE, PackedMessages, PackedSequence
 from sessions.engine.packing.section_file import Damaged, Kept, Sections, TempSpool, packed, seal, unpacked, unseal
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.recorded_events import RecordedEvent

@@ -10,12 +10,11 @@ from typing import Any, BinaryIO, cast
 from sessions.engine.base import limits, registry
 from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.reading import byte_breakdown, unpacking
-from sessions.engine.reading.endings import noted_endings
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
 from sessions.engine.reading.measure import Measure, OnMedia, settle
-from sessions.engine.reading.noted_events import noted_listings, noted_settings, noted_unread
+from sessions.engine.reading.noted_events import noted_endings, noted_listings, noted_settings, noted_unread
 from sessions.engine.reading.understood import noted, plausible, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.transcript.types import Content, Fate, Message, Parsed

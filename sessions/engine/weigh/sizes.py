@@ -16,7 +16,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 
 if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.tokens.estimator import Estimator
+    from sessions.engine.tokens.estimators import Estimator
 
 MOST_CHARS = 40_000_000
 """A session with more text than this is not read a second time: a minute of counting."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.transcript.types import Block, Kind, Media, Message
 
 NAME_TOKENS, NAME_CHARS = 1, 5

@@ -12,7 +12,7 @@ punctuation and escapes are not counted (what ``wire_bytes`` leaves out as well)
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import media_chars, own_chars, up
 from sessions.engine.transcript.types import Block
 

@@ -14,7 +14,7 @@ itself; the name of a tool is estimated from its length (``_counts``).
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import DATA_URL, name_tokens, settled
 from sessions.engine.transcript.types import Block, Kind, Media, Message
 

@@ -16,7 +16,7 @@ there are arrows, box drawing and dashes: for prose in another script it is a lo
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Counts, Estimator
+from sessions.engine.tokens.estimators import Counts, Estimator
 from sessions.engine.tokens.estimators._counts import half_up, non_ascii, settled
 from sessions.engine.tokens.estimators._images import document_tokens, image_tokens
 from sessions.engine.transcript.types import Block, Kind

@@ -17,9 +17,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from sessions.engine.models.model_info import GUESSED_WINDOW, ModelInfo, model_info
+from sessions.engine.models.model_info import GUESSED_WINDOW, ModelInfo, model_info, offered
 from sessions.engine.models.models_table import OLD_CLAUDE
-from sessions.engine.models.offers import offered
 from sessions.engine.tokens.estimators._images import has_own_image_rule
 from sessions.engine.transcript.types import Kind, Label, Message, Role, Transcript
 from sessions.engine.weigh.calibration.context_windows import DEFAULT, window_of
