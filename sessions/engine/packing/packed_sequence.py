@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import tee
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from sessions.engine.packing.memory import keep_little
+from sessions.engine.packing.section_file import Kept
 from sessions.engine.transcript.types import Block, Message, Origin
-
-if TYPE_CHECKING:
-    from sessions.engine.packing.section_file import Kept
 
 T = TypeVar("T")
 P = TypeVar("P")

@@ -12,14 +12,11 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.packing import zstd
-
-if TYPE_CHECKING:
-    from zipfile import ZipInfo
 
 MAGIC = b"PK\x03\x04"
 ZSTD = 93
@@ -42,7 +39,7 @@ class BadMember(ValueError):
     """A member that cannot be unpacked within limits; the text says why."""
 
 
-def is_folder(info: ZipInfo) -> bool:
+def is_folder(info: zipfile.ZipInfo) -> bool:
     """Whether a zip's entry is a folder; ``ZipInfo.is_dir`` fails on an entry without a name before Python 3.12."""
     return info.filename.endswith("/")
 
@@ -83,11 +80,11 @@ class Archive:
             raise BadMember(f"member {name!r} unpacks to more than {limits.MAX_DOCUMENT_BYTES:,} bytes")
         return data
 
-    def _plain(self, info: ZipInfo) -> bytes:
+    def _plain(self, info: zipfile.ZipInfo) -> bytes:
         with self._zip.open(info) as member:
             return member.read(limits.MAX_DOCUMENT_BYTES + 1)
 
-    def _zstd(self, info: ZipInfo) -> bytes:
+    def _zstd(self, info: zipfile.ZipInfo) -> bytes:
         """Unpack a zstd member: the local header is followed by hand, as ``zipfile`` refuses the method before 3.14."""
         self._file.seek(info.header_offset)
         header = self._file.read(30)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.transcript.recorded_events import ErrorKind, RecordedEvent
 from sessions.engine.transcript.types import (
     Kind,
     ProviderError,
@@ -13,9 +13,6 @@ from sessions.engine.transcript.types import (
     RecordedCompaction,
     Transcript,
 )
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.recorded_events import RecordedEvent
 
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
 REFUSED = {

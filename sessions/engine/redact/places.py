@@ -8,16 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.redact import values
 from sessions.engine.redact.kinds import ENV, KEYS, PASSWORDS, Kind
 from sessions.engine.redact.values import TRIGGERS, Sort, sort_of
 
-if TYPE_CHECKING:
-    Found = tuple[Kind, int, int]
-    Judge = Callable[[str], bool]
-
+Found = tuple[Kind, int, int]
+Judge = Callable[[str], bool]
 _Q = r"(?:[\"'`]{1,3})"
 _WAYS = {
     "assign": (

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of, system_contents
@@ -21,12 +21,10 @@ from sessions.engine.reading.formats._blocks import is_prompt, preview_of, promp
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import inside, noted, stem_of, unread_notes, values
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
-if TYPE_CHECKING:
-    Found = Iterator[tuple[tuple[str | int, ...], Any]]
-
+Found = Iterator[tuple[Path, Any]]
 CALLS = ("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use")
 SAID = ("agent.message", "agent.thinking", "agent.thread_message_sent", *CALLS)
 RESULTS = {

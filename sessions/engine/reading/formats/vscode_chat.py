@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
@@ -19,9 +19,7 @@ from sessions.engine.reading.formats._records import inside, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-if TYPE_CHECKING:
-    Placed = tuple[Any, Origin]
-
+Placed = tuple[Any, Origin]
 INITIAL, SET, PUSH, DELETE = range(4)
 REQUESTS, RESPONSE = "requests", "response"
 OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")

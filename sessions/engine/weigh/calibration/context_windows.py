@@ -9,15 +9,13 @@ else 200,000, assumed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.agents.agent import USUAL_WINDOWS
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo, model_info, offered
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.growth import Step
 
 RECORDED, REFUSAL, ANSWER, CLIENT = "recorded", "refusal", "answer", "client"
 MODEL, LONG, DEFAULT = "model", "model, long window", "default"

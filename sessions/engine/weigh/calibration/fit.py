@@ -16,15 +16,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.reading.noted_events import CONTEXT_HEAD, context_output
+from sessions.engine.reading.texts import Texts
 from sessions.engine.transcript.types import Label, Role
 from sessions.engine.weigh.calibration.growth import Step, explained_jump
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.texts import Texts
 
 N_WORST = 5
 REST = "not in the transcript"

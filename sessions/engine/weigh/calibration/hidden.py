@@ -16,13 +16,11 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import ceil
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.transcript.types import Kind, Label, Role, Transcript
 from sessions.engine.weigh.calibration.growth import Step, misses
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.prior import Prior
+from sessions.engine.weigh.calibration.prior import Prior
 
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
 NEW_TASK = "TaskCreate"

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow, window_of, windows_at_steps
+from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.scale import Scale
 from sessions.engine.weigh.calibration.series import Known, RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.weigh.calibration.stays import Stays, Way
 from sessions.engine.weigh.calibration.weights import (
@@ -23,10 +24,6 @@ from sessions.engine.weigh.calibration.weights import (
     media_tokens,
     only_kind,
 )
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
-    from sessions.engine.weigh.calibration.scale import Scale
 
 DEFAULT_WINDOW = UNKNOWN_WINDOW
 SUMMARY = "summary"
