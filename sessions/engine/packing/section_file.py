@@ -60,20 +60,14 @@ class TempSpool:
     def put(self, data: bytes) -> Kept:
         """Put bytes away at the end."""
         at = self._n_bytes
-        try:
-            self._write(data)
-        except OSError:
-            return Kept(self, at, len(data), data)
-        self._n_bytes += len(data)
-        return Kept(self, at, len(data))
-
-    def _write(self, data: bytes) -> None:
-        if self._file is None:
-            raise OSError("there is no temporary file")
-        with self._lock:
-            self._file.seek(self._n_bytes)
-            self._file.write(data)
-            self._file.flush()
+        with suppress(OSError), self._lock:
+            if self._file is not None:
+                self._file.seek(at)
+                self._file.write(data)
+                self._file.flush()
+                self._n_bytes += len(data)
+                return Kept(self, at, len(data))
+        return Kept(self, at, len(data), data)
 
     def read(self, at: int, n_bytes: int) -> bytes:
         """What stands there."""
@@ -89,13 +83,8 @@ class Damaged(EngineError):
 
 
 def packed(data: bytes) -> bytes:
-    """A section as ``seal`` compresses it."""
+    """A section as ``seal`` compresses it, by ``zlib``."""
     return zlib.compress(data, LEVEL)
-
-
-def unpacked(data: bytes) -> bytes:
-    """What ``packed`` was given."""
-    return zlib.decompress(data)
 
 
 class Sections:

@@ -22,7 +22,6 @@ from sessions.engine.weigh.calibration.weights import (
     fill,
     is_hidden_thinking,
     media_tokens,
-    only_kind,
 )
 
 DEFAULT_WINDOW = UNKNOWN_WINDOW
@@ -230,11 +229,7 @@ class Weighed:
         total = self.tokens[message.index]
         if message.summary:
             return {SUMMARY: total}
-        scale, model = self.own_rules(message.index)
-        only = only_kind(message, scale)
-        if only is not None:
-            return {only: total}
-        shares = estimate_by_kind(message, scale, model)
+        shares = estimate_by_kind(message, *self.own_rules(message.index))
         hidden = total - sum(shares.values())
         if hidden > 0 and any(is_hidden_thinking(b) for b in message.blocks):
             shares[Kind.THINKING] = shares.get(Kind.THINKING, 0) + hidden
