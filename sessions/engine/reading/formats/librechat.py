@@ -46,13 +46,11 @@ class _LibreChat:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Conversations whose messages say whether the user created them."""
         found = first_records(head)
         n = sum(_is_conversation(record) for record in found)
         return Sniff(95, f"{n} of the first {len(found)} entries have messages with isCreatedByUser") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each conversation."""
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_conversation, "no conversation: it has no messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]

@@ -104,7 +104,6 @@ class _LiteLlm:
         return Sniff(95, f"{len(found)} rows with a request_id, a call_type and what the call cost") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the rows name; where each names one of its own, those that their texts tell."""
         skipped: list[Skipped] = []
         rows = _rows(source, skipped)
         calls = [row for row in rows if row.text("call_type") not in OTHERS]

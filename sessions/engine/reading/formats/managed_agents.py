@@ -63,7 +63,7 @@ def event_contents(event: Any) -> tuple[Content, ...]:
 
 
 @dataclass(slots=True)
-class ManagedReading:
+class _Reading:
     """One thread of a session; ``reply`` is the place of the reply that is being read, ``span`` its request."""
 
     measure: Measured
@@ -177,7 +177,6 @@ class _ManagedAgents:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events of the API's families, one of which is an agent's or a model request's."""
         document = head.document
         entries = document[:200] if isinstance(document, list) else head.values if document is None else [document]
         events = [event for entry in entries for record, _ in _records(entry) for _, event in _events(record)]
@@ -189,7 +188,7 @@ class _ManagedAgents:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        threads: dict[str, ManagedReading] = {}
+        threads: dict[str, _Reading] = {}
         native, model = "", ""
         system: tuple[Content, ...] = ()
         for record, origin in _recorded(source, skipped):
@@ -200,7 +199,7 @@ class _ManagedAgents:
             for path, event in _events(record):
                 if _is_event(event):
                     thread = text_of(event.get("session_thread_id"))
-                    threads.setdefault(thread, ManagedReading(measure)).take(event, inside(origin, *path))
+                    threads.setdefault(thread, _Reading(measure)).take(event, inside(origin, *path))
                 elif event is not record or "agent" not in record:
                     skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
         stem, found = native or stem_of(source.name), []

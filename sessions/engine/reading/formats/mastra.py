@@ -71,7 +71,6 @@ class _Mastra:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Spans of Mastra's types in a trace; in a whole document one is a model call, in lines one may follow."""
         found = [kind_of(span) for record in first_records(head) for span, _ in spans_in(record)]
         if any(kind in (*GENERATIONS, STEP, INFERENCE) for kind in found):
             return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
@@ -80,7 +79,6 @@ class _Mastra:
         return Sniff(0, "spans of Mastra's types, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the calls belong to; a call made inside a tool is a sub-agent's."""
         skipped: list[Skipped] = []
         spans = spans_of(source, skipped)
         by_id = {span.id: span for span in spans if span.id}

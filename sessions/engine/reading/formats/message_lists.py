@@ -259,7 +259,6 @@ class _MessageLists:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Two messages at least, of a user and of a model: anything else that knows the file goes before."""
         found = [one for record in first_records(head) for one in _messages(record, Origin(1, 0, 0))]
         # Lines with more than a message are some agent's log, whose other lines are not to be left out.
         has_more = any(one.origin.path or "message" in one.entry or "type" in one.entry for one in found)
@@ -269,7 +268,6 @@ class _MessageLists:
         return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for each conversation that messages name, or for each list of a record."""
         skipped: list[Skipped] = []
         sessions: dict[str, list[Found]] = {}
         for record, origin in records(source, skipped):

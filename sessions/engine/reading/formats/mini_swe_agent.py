@@ -48,7 +48,6 @@ class _MiniSweAgent:
         return Sniff(0, "a list of messages with a role and content, but replies hold no fenced shell command")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: every entry a message."""
         document = source.document()
         if not isinstance(document, (dict, list)):
             raise UnreadableInput("neither a list of messages nor an object with one", next_step="Check the format")

@@ -44,14 +44,12 @@ class _OpenWebUI:
     )
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Chats whose history is a tree of messages with childrenIds."""
         found = first_records(head)
         n = sum(_is_chat(record) for record in found)
         said = f"{n} of the first {len(found)} entries have a history of messages by childrenIds"
         return Sniff(95, said) if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each chat."""
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_chat, "no chat: it has no history of messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]

@@ -56,7 +56,6 @@ class _OpenAIResponses:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions of the file; items that several requests send are counted once."""
         skipped: list[Skipped] = []
         head = source.head()
         if STREAM.match(head.data):

@@ -117,7 +117,6 @@ class _Opencode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with info, and messages that are info and parts; the messages alone; or its tables."""
         if all(has_columns(head, table, *columns) for table, columns in COLUMNS.items()):
             return Sniff(95, "a database with sessions, messages and parts as opencode keeps them")
         document = as_dict(head.document)
@@ -129,7 +128,6 @@ class _Opencode:
         return Sniff(0, "messages have info and parts, but the document has no info") if entries else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The session of the exported messages, or every session of the database that has some."""
         if source.database() is not None:
             rows = rows_of(source, "session", "ORDER BY rowid")
             found = [_session(_entries(source, text_of(row.get("id"))), row, measure) for row, _ in rows]

@@ -60,7 +60,6 @@ class _PydanticAI:
     coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="model_name"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Requests and responses with parts that say their kind."""
         found = first_records(head)
         if isinstance(head.document, dict):
             found = [as_dict(one) for one in as_list(head.document.get(_key(head.document)))]
@@ -70,7 +69,6 @@ class _PydanticAI:
         return Sniff(92, f"{len(fitting)} of the first {len(found)} entries are requests and responses with part_kind")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: its messages in order."""
         history, skipped = Assembly(measure), list[Skipped]()
         instructions: list[str] = []
         for message, origin in _messages(source, skipped):

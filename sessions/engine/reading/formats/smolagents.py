@@ -39,7 +39,6 @@ class _Smolagents:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: tasks, plans and steps in their order, behind the system prompt of the first list sent."""
         history, skipped = Assembly(measure), list[Skipped]()
         found = list(records(source, skipped))
         if not any("system_prompt" in record for record, _ in found):

@@ -39,7 +39,7 @@ class Turn:
         return self.fields[name][0] if name in self.fields else None
 
 
-class ChatLog:
+class _ChatLog:
     """The document in the making; ``n_inside`` are changes inside a piece that are not followed."""
 
     def __init__(self) -> None:
@@ -48,7 +48,6 @@ class ChatLog:
         self.n_inside = 0
 
     def load(self, document: Record, origin: Origin) -> None:
-        """Take a whole document."""
         self.facts = {key: value for key, value in document.items() if key != REQUESTS}
         turns = enumerate(as_list(document.get(REQUESTS)))
         self.turns = [_turn(value, inside(origin, REQUESTS, position)) for position, value in turns]
@@ -113,7 +112,6 @@ class _VSCodeChat:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A chat's document with requests, or a log that starts with one."""
         first = as_dict(head.document) or as_dict(next(iter(head.values), None))
         logged = first.get("kind") == INITIAL and not isinstance(first.get("kind"), bool)
         chat = as_dict(first.get("v")) if logged else first
@@ -136,8 +134,8 @@ class _VSCodeChat:
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
 
-def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
-    log = ChatLog()
+def _read(source: Source, skipped: list[Skipped]) -> _ChatLog:
+    log = _ChatLog()
     document = source.head().document
     if isinstance(document, dict) and "requests" in document:
         log.load(document, Origin(1, 0, source.size))

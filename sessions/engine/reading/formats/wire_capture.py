@@ -39,7 +39,6 @@ class _WireCapture:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Several calls, or one inside a proxy's record; a lone request or pair is the provider's own format."""
         found = first_records(head)
         exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
         bodies = ((exchange, exchange.request) for exchange in exchanges)

@@ -51,7 +51,6 @@ class _Zed:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """Every thread that has messages; those of sub-agents name the one that started them."""
         skipped: list[Skipped] = []
         found = []
         for row, origin in rows_of(source, TABLE, "ORDER BY updated_at, rowid"):
