@@ -152,7 +152,6 @@ def _as_own(name: str, own: OwnModel) -> ModelInfo:
 
 
 def _listed(name: str) -> ModelInfo:
-    """The model of the built-in table."""
     plain = normalised(name)
     best = _row(plain)
     if best is None:

@@ -24,7 +24,6 @@ MAGIC = b"ctx\x02"
 _CRC = struct.Struct("<4sI")
 _LENGTH = struct.Struct("<I")
 _START = _CRC.size + _LENGTH.size
-LEVEL = 3
 
 
 class Kept:
@@ -84,7 +83,7 @@ class Damaged(EngineError):
 
 def packed(data: bytes) -> bytes:
     """A section as ``seal`` compresses it, by ``zlib``."""
-    return zlib.compress(data, LEVEL)
+    return zlib.compress(data, 3)
 
 
 class Sections:

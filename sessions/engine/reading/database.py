@@ -24,7 +24,6 @@ from sessions.engine.packing import zstd
 MAGIC = b"SQLite format 3\0"
 STEP = "Close the program that writes it, then copy the file with its -wal"
 ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})
-TRIES = 3
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; names of columns that are no text raise the second."""
 _VERSIONS = 18
@@ -93,7 +92,7 @@ def snapshot(path: Path, folder: Path) -> Path:
     Both files are copied again where one changed meanwhile.  Raises UnreadableInput.
     """
     copy, log = folder / path.name, path.with_name(f"{path.name}-wal")
-    for _ in range(TRIES):
+    for _ in range(3):
         before = _stamps(path, log)
         shutil.copyfile(path, copy)
         if log.is_file():

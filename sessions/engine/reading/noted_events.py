@@ -311,7 +311,6 @@ def _end(transcript: Transcript) -> int:
 
 
 def _refusals_from(source: Source, start: int) -> Iterator[provider.Refusal]:
-    """What the lines from ``start`` on say."""
     source.file.seek(start)
     for line in source.file.read(MOST_BYTES).split(b"\n")[:MOST_LINES]:
         try:

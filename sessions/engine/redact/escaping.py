@@ -147,5 +147,4 @@ class Markdown:
         self._parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
     def __str__(self) -> str:
-        """The document."""
         return "\n\n".join(self._parts) + "\n"

@@ -74,7 +74,6 @@ _SETTER = re.compile(
     r"|login) \S{1,80})\s{1,4}\Z",
     re.IGNORECASE,
 )
-_QUERY = frozenset("?&#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +96,9 @@ class _Place:
 
     @property
     def before(self) -> str:
-        """The character before the name."""
         return self.text[self.start - 1 : self.start]
 
     def judged(self, span: tuple[int, int] | None, password: Judge, secret: Judge) -> Found | None:
-        """The value by the judge for what its name says."""
         if span is None:
             return None
         value = self.text[span[0] : span[1]]
@@ -159,7 +156,7 @@ def _listed(place: _Place) -> Iterator[Found]:
 def _assigned(place: _Place) -> Found | None:
     text, at, match = place.text, place.at, place.match
     tight = match["sign"] == "=" and not match["before"] and not match["after"]
-    if tight and place.before in _QUERY:
+    if tight and place.before in {"?", "&", "#"}:
         return _in_address(place)
     if typed := _TYPE.match(text, at) or _INNER.match(text, at):
         at = typed.end()

@@ -32,7 +32,6 @@ CUT_SHORT = {
 }  # fmt: skip
 """Reasons to stop that are no end of the work, and what stands before them here; errors have entries of their own."""
 NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "error_message", "ping"})
-OVERFLOW = "context_window_exceeded"
 
 
 class _Letta:
@@ -120,7 +119,7 @@ class _Reading:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""
         stats = as_dict(entry.get("compaction_stats"))
         self.window = count_of(stats.get("context_window")) or self.window
-        if stats.get("trigger") == OVERFLOW:
+        if stats.get("trigger") == "context_window_exceeded":
             self.history.refuse_once(Refusal(ErrorKind.CONTEXT, None, self.window))
         after = count_of(stats.get("context_tokens_after"))
         self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")

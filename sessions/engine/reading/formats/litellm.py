@@ -35,7 +35,6 @@ from sessions.engine.reading.formats._wire_exchanges import (
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
 
-BODIES = (("proxy_server_request", "body"), ("proxy_server_request",))
 CUT = "litellm_truncated"
 """What stands in a text that was too long for the table."""
 _NAMES = words("""
@@ -129,7 +128,6 @@ def _is_row(value: Any) -> bool:
 
 
 def _rows_in(record: Record) -> Iterator[tuple[Record, Path]]:
-    """A row, or those of a page of them."""
     if _is_row(record):
         yield record, ()
         return
@@ -139,7 +137,6 @@ def _rows_in(record: Record) -> Iterator[tuple[Record, Path]]:
 
 
 def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
-    """Every row, in order of time."""
     found = []
     for record, origin in records(source, skipped):
         held = [
@@ -210,7 +207,7 @@ def _exchange(row: Row) -> HttpExchange | None:
     """The call's body and answer, where the proxy stored them."""
     held = decoded(row.value.get("response"))
     response = held if is_response(held) and not row.failed else None
-    for path in BODIES:
+    for path in (("proxy_server_request", "body"), ("proxy_server_request",)):
         if is_request(body := at_path(row.value, path)):
             return HttpExchange(row.value, body, path, response, ("response",))
     asked = {"messages": decoded(row.value.get("messages")), "model": row.text("model")}

@@ -36,7 +36,6 @@ RESULTS = {
 """Events that answer a call, and where they name it."""
 TOLD = ("user.message", "system.message", "user.define_outcome", "agent.thread_message_received")
 START, END, COMPACTED = "span.model_request_start", "span.model_request_end", "agent.thread_context_compacted"
-STATES = ("session.", "span.", "user.")
 SYSTEM = "system."
 FAMILIES = ("user.", "agent.", "session.", "span.", SYSTEM, "event_")
 FOREIGN_KEYS = ("data", "timestamp", "parentId")
@@ -115,7 +114,7 @@ class _Reading:
         elif kind == COMPACTED:
             self._flush()
             self.thread.marks.append(Mark(len(self.thread.entries), len(self.thread.calls)))
-        elif not kind.startswith(STATES):
+        elif not kind.startswith(("session.", "span.", "user.")):
             self.unknown[kind] += 1
         if kind == "session.error":
             self.thread.fail(event.get("error"))

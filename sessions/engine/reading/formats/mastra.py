@@ -47,8 +47,6 @@ from sessions.engine.reading.formats._values import Path, as_dict, as_list, coun
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript, Usage
 
-STOPPED = ("suspended", "aborted")
-
 
 def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     """The blocks of an output of a call, of a message that was sent, or of what a tool gave."""
@@ -169,16 +167,14 @@ def _close(call: TracedCall, outer: Span, *, is_last: bool) -> None:
 
 
 def _stopped(span: Span) -> Refusal | None:
-    """That a run was stopped before its result, and why."""
     status = span.output.get("status")
-    if status not in STOPPED:
+    if status not in ("suspended", "aborted"):
         return None
     said = f"{status}: {text_of(span.output.get('reason')) or text_of(span.output.get('toolName'))}"
     return Refusal(EventKind.INTERRUPTION, words=said.rstrip(": "))
 
 
 def _said(span: Span) -> list[CallMessage]:
-    """The messages that a generation was given."""
     value = decoded(span.value.get("input"))
     asked = as_dict(value).get("messages", value)
     path = ("input", "messages") if asked is not value else ("input",)

@@ -25,13 +25,11 @@ OUTPUT = "output"
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
-    """What is said in a message, and the files beside it."""
     message = as_dict(value)
     return (*parts_of(message.get("content")), *(_file(file) for file in as_list(message.get("files"))))
 
 
 def _blocks(value: Any, origin: Origin, _: Message) -> tuple[Content, ...]:
-    """A message, or an item of its output."""
     return item_contents(value) if OUTPUT in origin.path[-2:-1] else _contents(value)
 
 

@@ -26,7 +26,6 @@ from sessions.engine.transcript.types import Content, Kind, Message, Origin, Par
 PART, DATA = "part", "data"
 COLUMNS = {"session": ("id", "title"), "message": ("id", "session_id", DATA), PART: ("message_id", "session_id", DATA)}
 NOT_SENT = frozenset({"step-start", "step-finish", "patch", "snapshot", "agent", "retry"})
-NOT_SENT_FILES = ("text/plain", "application/x-directory")
 ENCRYPTED = ("signature", "reasoningEncryptedContent", "redactedData", "thoughtSignature")
 ABORTED = "MessageAbortedError"
 """The error of a reply that its user broke off."""
@@ -90,7 +89,7 @@ def _part(part: Any) -> tuple[Content, ...]:
 def _file(part: Record) -> tuple[Content, ...]:
     """An image or a document; text files and folders are sent as synthetic text parts instead."""
     media_type, url = text_of(part.get("mime")), text_of(part.get("url"))
-    if media_type in NOT_SENT_FILES:
+    if media_type in ("text/plain", "application/x-directory"):
         return ()
     return (media_link(url, media_type, name=text_of(part.get("filename"))) if url else opaque(part),)
 
@@ -187,8 +186,6 @@ def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, meas
 
 
 class _Reading:
-    """The session in the making."""
-
     def __init__(self, history: Assembly) -> None:
         self.history = history
         self.system: tuple[Content, ...] = ()

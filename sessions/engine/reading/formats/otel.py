@@ -35,7 +35,6 @@ from sessions.engine.reading.formats._values import count_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
-PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
 SENT = (
     *("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt"),
     *("ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request"),
@@ -70,8 +69,6 @@ WRITE_KEYS = (
     "llm.token_count.prompt_details.cache_write",
     "gen_ai.usage.details.cache_write_tokens",
 )
-REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")
-MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
 LIMITS = ("execute_tool", "invoke_agent")
 SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
@@ -156,7 +153,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
         sent=_said(span, (*SENT, VALUES[0]), Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
         usage=raw or _usage(span),
-        model=span.text(*MODEL_KEYS),
+        model=span.text("gen_ai.response.model", "gen_ai.request.model", "llm.model_name"),
         response_id=span.text("gen_ai.response.id") or span.id,
         timestamp=span.started,
         group=span.text("gen_ai.conversation.id", "session.id") or span.trace,
@@ -166,7 +163,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
         trace=span.trace,
         edits=traced.ServerEdits(
             compacted=any(traced.is_compaction(content) for said in replied for content in said.contents),
-            from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
+            from_next="anthropic" not in span.text("gen_ai.provider.name", "gen_ai.system", "llm.provider").lower(),
             is_flagged=is_flagged(span),
             tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
             error=error_of(span.error),
@@ -239,7 +236,7 @@ def _usage(span: Span) -> Usage | None:
         count(OUTPUT_KEYS),
         cache_read=count(READ_KEYS),
         cache_write=count(WRITE_KEYS),
-        reasoning=count(REASONING_KEYS),
+        reasoning=count(("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")),
     )
 
 

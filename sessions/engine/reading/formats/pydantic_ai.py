@@ -17,7 +17,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, se
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
-KINDS = ("request", "response")
 SYSTEM, PROMPT = "system-prompt", "user-prompt"
 LISTS = ("messages", "message_history", "all_messages")
 """Where a file that is no list of messages keeps them."""
@@ -120,7 +119,7 @@ def _fits(value: Any) -> bool:
     """Whether a value is a request or a response whose parts say their kind."""
     held = as_dict(value)
     parts = held.get("parts")
-    if held.get("kind") not in KINDS or not isinstance(parts, list):
+    if held.get("kind") not in ("request", "response") or not isinstance(parts, list):
         return False
     return all("part_kind" in as_dict(part) for part in parts) and bool(parts or "usage" in held)
 

@@ -32,7 +32,6 @@ COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
 """A compression, and how the client numbers one whose result was larger, or could not be counted."""
 TURNS = frozenset({*ROLES, "rewind", COMPRESSION})
 """What the branch may end at: a title or a snapshot that is written later is no turn of the conversation."""
-HISTORY = ("systemPayload", "compressedHistory")
 
 
 @dataclass(slots=True)
@@ -111,7 +110,6 @@ class _QwenCode:
 
 
 def _record(line: Line, value: Record, measure: Measured) -> _Record:
-    """The record of a line, measured where it holds messages."""
     kind, payload = text_of(value.get("type")), as_dict(value.get("systemPayload"))
     record = _Record(
         kind=text_of(value.get("subtype")) or kind if kind == "system" else kind,
@@ -177,7 +175,7 @@ def _compression(record: _Record, payload: Record, line: Line, measure: Measured
     record.history = [
         _entry(
             qwen_contents(item),
-            line.at(*HISTORY, position),
+            line.at("systemPayload", "compressedHistory", position),
             Role.ASSISTANT if item.get("role") == "model" else Role.USER,
             measure,
         )
@@ -187,7 +185,6 @@ def _compression(record: _Record, payload: Record, line: Line, measure: Measured
 
 
 def _merge(first: _Record, second: _Record) -> None:
-    """Add to a record what another one with its uuid says."""
     if first.message and second.message:
         said, more = first.message, second.message
         said.origins += more.origins

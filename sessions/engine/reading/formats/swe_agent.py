@@ -21,7 +21,6 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 Found = tuple[dict[str, Any], Path]
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
-PROMPT_KEYS = ("messages", "query")
 LAST_WORDS = "Exit due to "
 """How the entry begins by which a run that met an error says which."""
 
@@ -79,7 +78,7 @@ def _steps(document: Record) -> Iterator[Found]:
     for position, step in enumerate(as_list(document.get("trajectory"))):
         if not isinstance(step, dict):
             continue
-        key = next((key for key in PROMPT_KEYS if isinstance(step.get(key), list)), "")
+        key = next((key for key in ("messages", "query") if isinstance(step.get(key), list)), "")
         for place, entry in enumerate(step[key] if key and not position else []):
             if is_entry(entry):
                 yield entry, ("trajectory", position, key, place)

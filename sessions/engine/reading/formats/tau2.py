@@ -20,7 +20,6 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}
-POLICY = ("info", "environment_info", "policy")
 AGENT = "assistant"
 """Who asked for a tool where the agent did; the customer's own are a user's."""
 
@@ -90,7 +89,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
     if text_of(policy):
         depth = len(at.path) - (0 if simulation is record else 2)
         whole = Origin(at.line, at.offset, at.length, at.path[:depth])
-        made.add(Role.SYSTEM, _contents(policy), [inside(whole, *POLICY)])
+        made.add(Role.SYSTEM, _contents(policy), [inside(whole, "info", "environment_info", "policy")])
     n_others = 0
     for value, origin in _turns(simulation, at):
         turn = as_dict(value)

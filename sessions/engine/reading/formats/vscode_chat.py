@@ -178,7 +178,6 @@ def _add(history: Assembly, turn: Turn) -> None:
 
 
 def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
-    """Summaries by the round that they stand for."""
     listed = [(one, inside(place, "summaries", n)) for n, one in enumerate(as_list(metadata.get("summaries")))]
     for one, where in (*listed, (metadata.get("summary"), inside(place, "summary"))):
         if text_of(as_dict(one).get("text")):
@@ -205,7 +204,6 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
 
 
 def _round(one: Record) -> tuple[Content, ...]:
-    """Thinking, what was said, the calls of one round."""
     held = as_dict(one.get("thinking"))
     thought = held.get("text")
     thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))

@@ -24,7 +24,6 @@ from sessions.engine.transcript.types import Label, Role
 from sessions.engine.weigh.calibration.growth import Step, explained_jump
 from sessions.engine.weigh.calibration.weighed import Weighed
 
-N_WORST = 5
 REST = "not in the transcript"
 STANDING = {
     "skill_listing": "skill list", "deferred_tools_delta": "deferred tools", "agent_listing_delta": "agent list",
@@ -87,7 +86,7 @@ def median_error(points: Sequence[FitPoint]) -> float | None:
 
 def worst_points(points: Sequence[FitPoint]) -> tuple[FitPoint, ...]:
     """The five growths that the estimate misses by most tokens, the worst first."""
-    return tuple(sorted(points, key=lambda point: (-abs(point.rest), point.request))[:N_WORST])
+    return tuple(sorted(points, key=lambda point: (-abs(point.rest), point.request))[:5])
 
 
 def p95_error(points: Sequence[FitPoint]) -> float | None:
@@ -196,7 +195,6 @@ def overhead_parts(weighed: Weighed, texts: Texts | None = None) -> tuple[Overhe
 
 
 def _from_system(weighed: Weighed) -> list[OverheadPart]:
-    """The system prompt and each tool definition that the file holds."""
     parts: dict[str, int] = {}
     for block in weighed.transcript.system:
         name = f"tool {block.name}" if block.name else "system prompt"

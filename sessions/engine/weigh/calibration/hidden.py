@@ -23,7 +23,6 @@ from sessions.engine.weigh.calibration.growth import Step, misses
 from sessions.engine.weigh.calibration.prior import Prior
 
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
-NEW_TASK = "TaskCreate"
 PLANS, PLAN_REMINDED = "EnterPlanMode", 5
 """The call that enters the plan mode, and after how many requests the client says again that it may only plan."""
 _VERSION = re.compile(r"(\d+)\.(\d+)")
@@ -148,7 +147,7 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
                 unused, silent = unused + 1, silent + 1
                 if block.kind is Kind.TOOL_USE and block.name in TASK_TOOLS:
                     unused = int(patience.late)
-                    n_tasks += block.name == NEW_TASK
+                    n_tasks += block.name == "TaskCreate"
         if not patience.late:
             due = unused >= patience.since_use and silent >= patience.since_reminder
         if due:
