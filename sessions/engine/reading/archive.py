@@ -45,7 +45,7 @@ def is_folder(info: zipfile.ZipInfo) -> bool:
 
 
 class Archive:
-    """An open zip file; raises UnreadableInput where the directory is broken or beyond the limits."""
+    """An open zip file, ``n_unpacked`` bytes as it declares; raises UnreadableInput for a broken or too large one."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self._size = file, size
@@ -57,11 +57,6 @@ class Archive:
     def names(self) -> tuple[str, ...]:
         """Names of the members that are files, in the archive's order, each once."""
         return tuple(self._members)
-
-    def size_of(self, name: str) -> int:
-        """Declared bytes of a member when unpacked; 0 for one that does not exist."""
-        info = self._members.get(name)
-        return info.file_size if info else 0
 
     def read(self, name: str) -> bytes:
         """A member's bytes; raises BadMember."""
@@ -96,7 +91,7 @@ class Archive:
         return zstd.unpacked(packed, limits.MAX_DOCUMENT_BYTES + 1)
 
     def _check(self) -> None:
-        total = sum(info.file_size for info in self._members.values())
+        self.n_unpacked = total = sum(info.file_size for info in self._members.values())
         if len(self._members) > limits.MAX_ARCHIVE_MEMBERS:
             most = f"the limit is {limits.MAX_ARCHIVE_MEMBERS:,}"
             raise BeyondLimits(f"an archive of {len(self._members):,} members; {most}")

@@ -101,12 +101,16 @@ def context_output(text: str) -> dict[str, int]:
     return parts
 
 
-def noted_listings(parsed: Parsed, contents: Contents) -> Parsed:
-    """The same, each session with the newest such output as an event, in the same words without the rest."""
-    return replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
+def noted_events(parsed: Parsed, source: Source, contents: Contents) -> Parsed:
+    """The same with how its sessions ended, what their agents listed and set, and caches that nobody read."""
+    ended = tuple(_cut_off(_refused_in_text(transcript, contents), source) for transcript in parsed.transcripts)
+    parsed = _with_errors_behind(replace(parsed, transcripts=ended), source)
+    listed = replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
+    return _with_settings(noted_unread(listed, source), source.file)
 
 
 def _listed(transcript: Transcript, contents: Contents) -> Transcript:
+    """The same with the newest such output as an event, in the same words without the rest."""
     outputs = [m for m in transcript.messages if m.role is Role.USER and CONTEXT_HEAD in m.preview]
     for message in reversed(outputs):
         try:
@@ -121,7 +125,7 @@ def _listed(transcript: Transcript, contents: Contents) -> Transcript:
     return transcript
 
 
-def noted_settings(parsed: Parsed, file: BinaryIO) -> Parsed:
+def _with_settings(parsed: Parsed, file: BinaryIO) -> Parsed:
     """The same, its one session with the threshold and the count that the file beside it gives."""
     held = _beside(getattr(file, "name", None)) if len(parsed.transcripts) == 1 else {}
     config, stats = as_dict(held.get("config")), as_dict(held.get("stats"))
@@ -206,13 +210,8 @@ def _are_alike(found: list[Transcript]) -> bool:
     return is_soon and is_one and len({t.requests[0].model for t in found}) == 1 and times[0] > 0
 
 
-def noted_endings(parsed: Parsed, source: Source, contents: Contents) -> Parsed:
-    """The same with refusals kept as text, replies that were cut off, and the errors behind the last message."""
-    ended = tuple(_cut_off(_refused_in_text(transcript, contents), source) for transcript in parsed.transcripts)
-    return _with_errors_behind(replace(parsed, transcripts=ended), source)
-
-
 def _refused_in_text(transcript: Transcript, contents: Contents) -> Transcript:
+    """The same with refusals that are kept as text."""
     messages, n = transcript.messages, len(transcript.requests)
     told = tuple(_of_subagents(transcript, contents))
     if told:

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
 from sessions.engine.reading.measure import Measure, OnMedia, settle
-from sessions.engine.reading.noted_events import noted_endings, noted_listings, noted_settings, noted_unread
+from sessions.engine.reading.noted_events import noted_events
 from sessions.engine.reading.understood import noted, plausible, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.transcript.types import Content, Fate, Message, Parsed
@@ -69,8 +69,7 @@ def read_transcripts(
     def contents(message: Message) -> tuple[Content, ...]:
         return read_contents(source, chosen.name, message)
 
-    ended = noted_endings(parsed, source, contents)
-    parsed = noted_settings(noted_unread(noted_listings(ended, contents), source), file)
+    parsed = noted_events(parsed, source, contents)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)
@@ -80,7 +79,7 @@ def _fates(source: Source, parsed: Parsed) -> tuple[Fate, ...]:
     """Where the bytes of a file went whose format does not say: a zip archive is weighed unpacked."""
     archive = source.archive()
     if archive is not None:
-        return byte_breakdown.fallback(parsed, sum(archive.size_of(name) for name in archive.names), 1)
+        return byte_breakdown.fallback(parsed, archive.n_unpacked, 1)
     if source.database() is not None:
         return byte_breakdown.fallback(parsed, source.size, 1)
     source.file.seek(0)
