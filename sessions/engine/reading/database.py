@@ -57,12 +57,15 @@ class Database:
             for row in self._connection.execute(query, values):
                 found: dict[str, Any] = {}
                 for name in row.keys():  # noqa: SIM118  a Row iterates over values
-                    found[name], n_bytes = _unpacked(row[name])
+                    value, n_bytes = _unpacked(row[name])
+                    found[name] = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value
                     n_unpacked += n_bytes
                     if n_unpacked > limits.MAX_UPLOAD_BYTES:
                         reason = f"a database whose cells unpack to over {limits.MAX_UPLOAD_BYTES:,} bytes"
                         raise UnreadableInput(reason)
-                yield {name: _text(value) for name, value in found.items()}
+                yield {
+                    key: v.decode("utf-8", errors="replace") if isinstance(v, bytes) else v for key, v in found.items()
+                }
         except DAMAGED as error:
             raise _broken(error) from error
 
@@ -148,10 +151,6 @@ def _unpacked(value: Any) -> tuple[Any, int]:
     except zstd.ZstdProblem as problem:
         return value, problem.n_bytes
     return (found if len(found) <= limits.MAX_DOCUMENT_BYTES else value), len(found)
-
-
-def _text(value: Any) -> Any:
-    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value
 
 
 def _broken(error: Exception) -> UnreadableInput:

@@ -296,7 +296,8 @@ def tabled(text: str) -> Iterator[tuple[Kind, int, int]]:
         # A line within a table is no head of another: each is read once.
         if "|" not in head[1] or head.start() < done:
             continue
-        columns = {index: sort for index, sort in enumerate(map(sort_of, _texts(head[1]))) if sort is not None}
+        names = (cell[0].strip(" *`") for cell in _CELL.finditer(head[1].strip(" |")))
+        columns = {index: sort for index, sort in enumerate(map(sort_of, names)) if sort is not None}
         at = head.end()
         for _ in range(MOST_ROWS if columns else 0):
             end = text.find("\n", at)
@@ -305,10 +306,6 @@ def tabled(text: str) -> Iterator[tuple[Kind, int, int]]:
                 break
             yield from _row(text, at, end, columns)
             done = at = end + 1
-
-
-def _texts(line: str) -> list[str]:
-    return [cell[0].strip(" *`") for cell in _CELL.finditer(line.strip(" |"))]
 
 
 def _row(text: str, at: int, end: int, columns: dict[int, Sort]) -> Iterator[tuple[Kind, int, int]]:
