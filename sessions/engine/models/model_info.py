@@ -14,17 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from sessions.engine.base.moments import moment
-from sessions.engine.models.models_table import (
-    BY_WINDOW,
-    FAMILIES,
-    LONG,
-    NEW_CLAUDE,
-    OLD_CLAUDE,
-    OTHERS,
-    UNPRICED,
-    Large,
-    ModelRow,
-)
+from sessions.engine.models import models_table as table
 from sessions.engine.transcript.types import Transcript
 
 UNKNOWN_WINDOW = 200_000
@@ -68,7 +58,7 @@ class ModelInfo:
     known: bool = True
     long_window: int | None = None
     note: str = ""
-    large: Large | None = None
+    large: table.Large | None = None
     input_limited: bool = False
 
 
@@ -79,7 +69,7 @@ class OwnModel:
     window: int
     max_output: int | None = None
     like: str = ""
-    prices: tuple[float | None, ...] = UNPRICED
+    prices: tuple[float | None, ...] = table.UNPRICED
 
 
 _own: dict[str, OwnModel] = {}
@@ -167,14 +157,14 @@ def _listed(name: str) -> ModelInfo:
     window = row.long_window if long and row.long_window else row.window
     return ModelInfo(
         name, family, window, row.max_output, row.image_tier, row.text_prior, row.keeps_thinking,
-        *(row.prices if same else UNPRICED), long_window=row.long_window, note=note,
+        *(row.prices if same else table.UNPRICED), long_window=row.long_window, note=note,
         large=row.large if same else None,
     )  # fmt: skip
 
 
-def _row(plain: str) -> tuple[str, ModelRow] | None:
+def _row(plain: str) -> tuple[str, table.ModelRow] | None:
     """The longest row that a bare name begins with, and its family."""
-    families = (*FAMILIES.items(), (OTHERS, BY_WINDOW))
+    families = (*table.FAMILIES.items(), (table.OTHERS, table.BY_WINDOW))
     found = ((family, row) for family, rows in families for row in rows if begins_with(plain, row.prefix))
     return max(found, key=lambda one: len(one[1].prefix), default=None)
 
@@ -204,16 +194,18 @@ def _unknown(name: str, plain: str) -> ModelInfo:
     if version and (int(version[2]), int(version[3] or 0)) >= (4, 7):
         note = f"{name} is not in the model table; treated as a recent Claude model, without prices"
         return ModelInfo(
-            name, "claude", UNKNOWN_WINDOW, 128_000, "high-res", NEW_CLAUDE, True, known=False,
+            name, "claude", UNKNOWN_WINDOW, 128_000, "high-res", table.NEW_CLAUDE, True, known=False,
             long_window=1_000_000, note=note,
         )  # fmt: skip
-    family = "claude" if plain.startswith("claude") else OTHERS
+    family = "claude" if plain.startswith("claude") else table.OTHERS
     what = f"{name} is not in the model table" if name else "The file names no model"
     note = (
         f"{what}: {GUESSED_WINDOW}"
-        f"the standard image tier and {OLD_CLAUDE} tokens per o200k token are assumed, without prices"
+        f"the standard image tier and {table.OLD_CLAUDE} tokens per o200k token are assumed, without prices"
     )
-    return ModelInfo(name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", OLD_CLAUDE, known=False, note=note)
+    return ModelInfo(
+        name, family, UNKNOWN_WINDOW, UNKNOWN_MAX_OUTPUT, "standard", table.OLD_CLAUDE, known=False, note=note
+    )
 
 
 CLAUDE_CODE, CLAUDE_WINDOW = "claude_code", 200_000
@@ -280,7 +272,7 @@ def _in_claude_code(own: ModelInfo) -> tuple[ModelInfo, str]:
     """Claude's models have their own window; any other name is taken for 200,000, or asks for more (policies 15.1)."""
     if own.family == "claude" and own.known:
         return own, ""
-    window = LONG if asks_for_long(own.name) else CLAUDE_WINDOW
+    window = table.LONG if asks_for_long(own.name) else CLAUDE_WINDOW
     return with_window(own.name, window), "Claude Code takes a model that it does not know for 200,000"
 
 

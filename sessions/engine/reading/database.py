@@ -63,9 +63,7 @@ class Database:
                     if n_unpacked > limits.MAX_UPLOAD_BYTES:
                         reason = f"a database whose cells unpack to over {limits.MAX_UPLOAD_BYTES:,} bytes"
                         raise UnreadableInput(reason)
-                yield {
-                    key: v.decode("utf-8", errors="replace") if isinstance(v, bytes) else v for key, v in found.items()
-                }
+                yield found
         except DAMAGED as error:
             raise _broken(error) from error
 

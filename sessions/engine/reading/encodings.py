@@ -6,13 +6,7 @@ import dataclasses
 from typing import Any
 
 from sessions.engine.transcript.recorded_events import ErrorKind, RecordedEvent
-from sessions.engine.transcript.types import (
-    Kind,
-    ProviderError,
-    RecordedClearing,
-    RecordedCompaction,
-    Transcript,
-)
+from sessions.engine.transcript.types import Kind, ProviderError, RecordedClearing, RecordedCompaction, Transcript
 
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
 REFUSED = {

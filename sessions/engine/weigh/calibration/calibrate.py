@@ -21,38 +21,16 @@ from sessions.engine.models.model_info import GUESSED_WINDOW, ModelInfo, model_i
 from sessions.engine.models.models_table import OLD_CLAUDE
 from sessions.engine.tokens.estimators._images import has_own_image_rule
 from sessions.engine.transcript.types import Kind, Label, Message, Role, Transcript
+from sessions.engine.weigh.calibration import growth, stays, weights
 from sessions.engine.weigh.calibration.context_windows import DEFAULT, window_of
-from sessions.engine.weigh.calibration.growth import (
-    Step,
-    find_flagged,
-    find_shifts,
-    shifted,
-    steps_of,
-    training_requests,
-)
+from sessions.engine.weigh.calibration.growth import Step
 from sessions.engine.weigh.calibration.hidden import base_of, hidden_tokens, untold_tokens, with_base
 from sessions.engine.weigh.calibration.prior import Prior
 from sessions.engine.weigh.calibration.prior_table import CLAUDE
 from sessions.engine.weigh.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
-from sessions.engine.weigh.calibration.stays import (
-    Replies,
-    Stays,
-    bodies_of,
-    final_outputs,
-    reasoned,
-    recorded_outputs,
-    unsent_tokens,
-    way_of,
-)
+from sessions.engine.weigh.calibration.stays import Replies, Stays
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.weigh.calibration.weights import (
-    Own,
-    Scales,
-    estimate_by_kind,
-    message_estimate,
-    message_tokens,
-    thinking_tokens,
-)
+from sessions.engine.weigh.calibration.weights import Own, Scales
 
 CLAUDE_WRAPPER = 12
 """Tokens of a tool result beside its content on Claude where they cannot be fitted (measured: mostly 10 to 16)."""
@@ -72,9 +50,9 @@ NO_IMAGE_RULE = (
 def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior | None = None) -> Weighed:
     """Weigh a transcript by usage of the first ``train_fraction`` of requests, at least two (replay-semantics 1)."""
     model, _ = offered(transcript, transcript.model)
-    steps = steps_of(transcript)
-    flagged = find_flagged(transcript, steps)
-    training = training_requests(transcript, train_fraction) - flagged
+    steps = growth.steps_of(transcript)
+    flagged = growth.find_flagged(transcript, steps)
+    training = growth.training_requests(transcript, train_fraction) - flagged
     start = prior_scale(transcript, prior or prior_of(model, transcript))
     models = models_at(transcript, steps, model)
     parts = tuple(stretches(transcript, steps, models))
@@ -84,9 +62,9 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     }  # fmt: skip
     starts[family_of(model)] = Own(start, Label.ESTIMATED, model)
     scales = scales_of(starts, parts, model)
-    final = final_outputs(transcript, scales)
+    final = stays.final_outputs(transcript, scales)
     replies, _ = _replies(transcript, final, scales)
-    way = way_of(transcript, steps, replies, training, keeps_thinking=model.keeps_thinking)
+    way = stays.way_of(transcript, steps, replies, training, keeps_thinking=model.keeps_thinking)
     fitted, n_growths = {}, 0
     for family, own in starts.items():
         own_training = training & requests_of(family, steps, models) if len(starts) > 1 else training
@@ -98,45 +76,47 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     scales = scales_of(fitted, parts, model)
     replies, labels = _replies(transcript, final, scales)
     anew = counted_anew(transcript, parts, fitted, scales, replies.tokens) if len(fitted) > 1 else {}
-    bodies = bodies_of(transcript, steps, replies, way, anew)
+    bodies = stays.bodies_of(transcript, steps, replies, way, anew)
     known = scales.main.scale.attachments
     said = fit_attachments(transcript, steps, bodies, training, known)
     if said != known:
         scales = with_attachments(scales, said)
         replies, labels = _replies(transcript, final, scales)
-        bodies = bodies_of(transcript, steps, replies, way, anew)
+        bodies = stays.bodies_of(transcript, steps, replies, way, anew)
     scale = scales.main.scale
     hidden = hidden_tokens(transcript, steps, bodies, training, scale.prior)
     if hidden:
-        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden))
+        bodies = stays.bodies_of(transcript, steps, replies, way, summed(anew, hidden))
     base = base_of(transcript, steps, bodies, training, scale.ratio)
     untold = untold_tokens(transcript, steps, bodies, training, scale.prior)
     if untold:
-        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
+        bodies = stays.bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
     estimated = with_base(bodies, steps, base)
-    shifts = find_shifts(transcript, steps, estimated, training)
+    shifts = growth.find_shifts(transcript, steps, estimated, training)
     of_base = [base.warning] if base.warning else []
     warnings = (*transcript.warnings, *of_base, *_model_warnings(model, transcript, flagged))
     return Weighed(
         transcript, model, tuple(replies.tokens), labels, tuple(replies.thinking), scale,
         Label.CALIBRATED if n_growths else Label.ESTIMATED, n_growths,
-        base.overhead, base.label, steps, shifted(steps, estimated, shifts), flagged, warnings, base.history,
+        base.overhead, base.label, steps, growth.shifted(steps, estimated, shifts), flagged, warnings, base.history,
         hidden, shifts, way, scales.others,
     )  # fmt: skip
 
 
 def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> tuple[Replies, tuple[Label, ...]]:
     """What every message weighs under its scale, its thinking and what is not sent again; and the label of each."""
-    outputs = recorded_outputs(transcript, final, scales)
-    tokens, labels = message_tokens(transcript, outputs, scales)
-    reported = reasoned(transcript, final)
+    outputs = stays.recorded_outputs(transcript, final, scales)
+    tokens, labels = weights.message_tokens(transcript, outputs, scales)
+    reported = stays.reasoned(transcript, final)
     thinking = [0] * len(tokens)
     for message in transcript.messages:
         if message.role is Role.ASSISTANT and any(block.kind is Kind.THINKING for block in message.blocks):
             index, own = message.index, scales.of(message.index)
-            estimate = estimate_by_kind(message, own.scale, own.model)
-            thinking[index] = thinking_tokens(message, tokens[index], estimate, labels[index], reported.get(index, 0))
-    return Replies(tokens, thinking, unsent_tokens(transcript, tokens, scales)), labels
+            estimate = weights.estimate_by_kind(message, own.scale, own.model)
+            thinking[index] = weights.thinking_tokens(
+                message, tokens[index], estimate, labels[index], reported.get(index, 0)
+            )
+    return Replies(tokens, thinking, stays.unsent_tokens(transcript, tokens, scales)), labels
 
 
 def _model_warnings(model: ModelInfo, transcript: Transcript, flagged: frozenset[int]) -> tuple[str, ...]:
@@ -270,5 +250,5 @@ def counted_anew(
 
 def _anew(message: Message, tokens: int, own: Own, new: Own) -> int:
     """What a message of so many tokens weighs by another scale: in proportion to both estimates."""
-    estimate = message_estimate(message, own.scale, own.model)
-    return round(tokens * message_estimate(message, new.scale, new.model) / estimate) if estimate else tokens
+    estimate = weights.message_estimate(message, own.scale, own.model)
+    return round(tokens * weights.message_estimate(message, new.scale, new.model) / estimate) if estimate else tokens

@@ -16,13 +16,7 @@ from sessions.engine.weigh.calibration.growth import Step
 from sessions.engine.weigh.calibration.scale import Scale
 from sessions.engine.weigh.calibration.series import Known, RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.weigh.calibration.stays import Stays, Way
-from sessions.engine.weigh.calibration.weights import (
-    Own,
-    estimate_by_kind,
-    fill,
-    is_hidden_thinking,
-    media_tokens,
-)
+from sessions.engine.weigh.calibration.weights import Own, estimate_by_kind, fill, is_hidden_thinking, media_tokens
 
 DEFAULT_WINDOW = UNKNOWN_WINDOW
 SUMMARY = "summary"
