@@ -22,7 +22,7 @@ from sessions.engine.reading.texts import Texts
 from sessions.engine.reports.report import inspect_document
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import ProviderError, RecordedClearing
-from sessions.engine.weigh.calibration.history import HISTORY_LABEL
+from sessions.engine.weigh.calibration.hidden import HISTORY_LABEL
 
 DEFAULT_TOP = 12
 

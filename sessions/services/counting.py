@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from sessions.engine.tokens.fast_tokens import FastCounter, InPlaceCounter
 from sessions.engine.tokens.tokenizer import TokenCounter
-from sessions.engine.tokens.tokenizer_process import ProcessCounter
+from sessions.engine.tokens.tokenizer_process import FastCounter, InPlaceCounter, ProcessCounter
 
 HELPED_BYTES = 4_000_000
 """From this size on, tokens are counted in a process beside the reader: its start costs half a second of a core."""

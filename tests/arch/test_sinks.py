@@ -16,7 +16,7 @@ ONE_WAY = {
     "csv.DictWriter": {ESCAPING},
     "click.echo": {TERMINAL, "ctxweb/cli.py"},
     "click.secho": {"ctxweb/commands/serve.py"},
-    "print": {"sessions/engine/tokens/fast_tokens.py"},
+    "print": {"sessions/engine/tokens/tokenizer_process.py"},
     "sys.stdout.write": set(),
     "sys.stderr.write": {"ctxweb/terminal.py"},
     "html.escape": {ESCAPING},

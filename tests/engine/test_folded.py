@@ -8,12 +8,20 @@ import pickle
 import tempfile
 import tracemalloc
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
 from sessions.engine.packing import pack, packed_sequence
-from sessions.engine.packing.packed_messages import FoldedBlock, FoldedMessage, PackedMessages
-from sessions.engine.packing.packed_sequence import N_OPEN, SIZE, PackedSequence, shared
+from sessions.engine.packing.packed_sequence import (
+    N_OPEN,
+    SIZE,
+    FoldedBlock,
+    FoldedMessage,
+    PackedMessages,
+    PackedSequence,
+    shared,
+)
 from sessions.engine.packing.section_file import TempSpool
 from sessions.engine.reading.formats._claude_lines import ClaudeRecord
 from sessions.engine.reading.reading import read_transcripts
@@ -173,7 +181,9 @@ def test_what_the_disk_does_not_take_stays_in_memory(fault: str, monkeypatch: py
     spool = TempSpool()
     first = spool.put(b"one")
     if fault == "full":
-        monkeypatch.setattr(spool, "_write", refused)
+        file = spool._file
+        full = SimpleNamespace(seek=file.seek, read=file.read, write=refused, close=file.close)
+        monkeypatch.setattr(spool, "_file", full)
     second, third = spool.put(b"second"), spool.put(b"")
     assert [each.read() for each in (second, first, third)] == [b"second", b"one", b""]
     assert [len(each) for each in (second, first, third)] == [6, 3, 0]

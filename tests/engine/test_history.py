@@ -11,7 +11,7 @@ from sessions.engine.reports.report import session_document
 from sessions.engine.sweeps.prefix_sums import prefix_sums
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.history import SLACK
+from sessions.engine.weigh.calibration.hidden import SLACK
 from tests.engine.sessions import Build
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import pytest
 
@@ -131,7 +130,7 @@ def test_openai_s_patches(width, height, budget, patches):
     The rule has no answer for an image of less than a patch across; it is one row, of no more than the budget.
     """
     assert _images.openai_patches(width, height, budget) == patches
-    assert _images.openai_patch_tokens(width, height, budget, Fraction("1.62")) == -(-patches * 162 // 100)
+    assert _images.tokens_of_size(width, height, f"patches-{budget}-1.62") == -(-patches * 162 // 100)
     assert _images.tokens_of_size(width, height, f"patches-{budget}-1.62") == -(-patches * 162 // 100)
 
 

@@ -13,7 +13,7 @@ from sessions.engine.replays.replay import replay, walk_of
 from sessions.engine.reports.report import replay_document
 from sessions.engine.transcript.types import RecordedClearing, Role
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.losses import Ledger, MayLeave
+from sessions.engine.weigh.calibration.series import Ledger, MayLeave
 from sessions.engine.why.overcount import over_count
 from tests.engine.sessions import Build, text
 

@@ -12,7 +12,7 @@ from sessions.engine.reading.texts import Texts
 from sessions.engine.reports.report import session_document
 from sessions.engine.transcript.types import Block, Kind, Label, Role
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.overhead import REST, OverheadPart, overhead_parts
+from sessions.engine.weigh.calibration.fit import REST, OverheadPart, overhead_parts, standing_parts
 from sessions.engine.weigh.calibration.prior import AROUND
 from tests.engine.sessions import Build, text
 
@@ -57,7 +57,7 @@ def test_standing_attachments_are_named_with_their_message_and_are_not_in_the_ov
     build.add(Role.USER, text(200), attachment="skill_listing")
     build.add(Role.USER, text(30), attachment="todo_reminder")
     weighed = weigh(build.turns(8).done())
-    rest, skills = overhead_parts(weighed)
+    (rest,), (skills,) = overhead_parts(weighed), standing_parts(weighed)
     assert (rest.name, rest.tokens, rest.message) == (REST, weighed.overhead, None)
     around = AROUND["skill_listing"]
     assert (skills.name, skills.message) == ("skill list", 1)

@@ -16,9 +16,8 @@ from PIL import Image
 
 from sessions.engine.reading.images import media_facts
 from sessions.engine.reading.jsonio import Source, dumps, loads
-from sessions.engine.reading.reader_words import known, marks
 from sessions.engine.reading.reading import read_transcripts
-from sessions.engine.reading.skeleton import Skeleton
+from sessions.engine.reading.skeleton import Skeleton, known, marks
 from tests.engine.test_formats_contract import FILES
 from tests.services.packs import zipped
 

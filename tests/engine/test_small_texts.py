@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine.tokens import vocabulary
-from sessions.engine.tokens.small_texts import MOST_CHARS, MOST_WORD_CHARS, WORD, count_small, fits
-from sessions.engine.tokens.tokenizer import TokenCounter
+from sessions.engine.tokens.tokenizer import MOST_CHARS, MOST_WORD_CHARS, WORD, TokenCounter, count_small, fits
 from sessions.engine.tokens.vocabulary import encoding
 from tests.arch.repository import ROOT
 

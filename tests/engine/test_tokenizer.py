@@ -18,10 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sessions.engine.base.limits import LONG_TEXT_CHARS
-from sessions.engine.tokens import fast_tokens, text_facts, tokenizer
-from sessions.engine.tokens.fast_tokens import FastCounter, InPlaceCounter
+from sessions.engine.tokens import text_facts, tokenizer, tokenizer_process
 from sessions.engine.tokens.tokenizer import Counted, TokenCounter, count
-from sessions.engine.tokens.tokenizer_process import ProcessCounter
+from sessions.engine.tokens.tokenizer_process import FastCounter, InPlaceCounter, ProcessCounter
 from sessions.engine.tokens.vocabulary import encoding
 from tests.samples import samples_dir
 
@@ -37,7 +36,7 @@ PARTS = [
     "<|endoftext|>",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PARTS), min_size=1, max_size=40).map("".join) | st.text(max_size=200)
-COUNTERS = {name: FastCounter(name, fast_tokens.toktok(name)) for name in ("o200k_base", "cl100k_base")}
+COUNTERS = {name: FastCounter(name, tokenizer_process.toktok(name)) for name in ("o200k_base", "cl100k_base")}
 
 
 def expected(text: str, name: str = "o200k_base") -> int:
@@ -180,14 +179,14 @@ def test_a_fast_core_that_breaks_is_left(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_without_the_fast_core_tiktoken_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "toktok", None)
-    monkeypatch.setattr(fast_tokens, "FIRST_CHARS", 0)
+    monkeypatch.setattr(tokenizer_process, "FIRST_CHARS", 0)
     with FastCounter() as counter:
         assert counter.counts(["one two", ""]) == [Counted(2), Counted(0)]
         assert counter._core is None
 
 
 def test_the_fast_core_starts_where_there_is_text_enough(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast_tokens, "FIRST_CHARS", 10)
+    monkeypatch.setattr(tokenizer_process, "FIRST_CHARS", 10)
     with FastCounter() as counter:
         told = [(counter.counts(["one two"]), counter._core is not None) for _ in range(3)]
     assert told == [([Counted(2)], False), ([Counted(2)], False), ([Counted(2)], True)]

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sessions.engine.models.model_info import OwnModel, model_info, use_own_models
-from sessions.engine.models.offers import offered
+from sessions.engine.models.model_info import OwnModel, model_info, offered, use_own_models
 from sessions.engine.packing.columns import dump, load
 from sessions.engine.packing.pack import pack, unpack
 from sessions.engine.reading.formats._cline_ui import sold_by

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.adapters import storage
-from sessions.engine.tokens.fast_tokens import InPlaceCounter
 from sessions.engine.tokens.tokenizer import TokenCounter, count
-from sessions.engine.tokens.tokenizer_process import ProcessCounter
+from sessions.engine.tokens.tokenizer_process import InPlaceCounter, ProcessCounter
 from sessions.services import counting
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from estimators 6, 9, 10 and 11.  What was not found is None.  A window is the m
 
 Windows of Claude before Opus 4.8 are the 200,000 that clients work with unless the name ends in ``[1m]`` (policies
 4.1), although the API takes ``long_window`` tokens from the models that have one.  Later ones take all of it from the
-start; what a client or a seller makes of a model stands in ``offers``.
+start; what a client or a seller makes of a model stands in ``model_info``.
 """
 
 from __future__ import annotations

@@ -8,15 +8,16 @@ session is read again from its upload.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import astuple
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple, fields
 from functools import partial
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from sessions.engine.base.errors import EngineError
-from sessions.engine.packing.packed_messages import PackedMessages
-from sessions.engine.packing.packed_sequence import SIZE, PackedSequence
-from sessions.engine.packing.section_file import Damaged, Kept, Sections, TempSpool, packed, seal, unpacked, unseal
+from sessions.engine.packing.packed_sequence import SIZE, PackedMessages, PackedSequence
+from sessions.engine.packing.section_file import Damaged, Kept, Sections, TempSpool, packed, seal, unseal
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.recorded_events import RecordedEvent
 from sessions.engine.transcript.types import (
@@ -40,10 +41,17 @@ KEY = "pack 1"
 MESSAGES, REQUESTS = SIZE, 1_024
 """How many stand in a section."""
 Row = list[Any]
+V = TypeVar("V", Media, Request, RecordedCompaction)
 
 _KINDS, _ROLES = tuple(Kind), tuple(Role)
 _KIND_INDEX = {kind: index for index, kind in enumerate(_KINDS)}
 _ROLE_INDEX = {role: index for index, role in enumerate(_ROLES)}
+
+
+_TEXTS: dict[type, tuple[int, ...]] = {Media: (0, 6, 7), Request: (4, 5, 9), RecordedCompaction: (3, 9, 11)}
+"""Values that are packed field by field, and which of their fields are texts."""
+_FIELDS = {kind: attrgetter(*(f.name for f in fields(kind))) for kind in _TEXTS}
+_USAGE, _PRESERVED = 2, 6
 
 
 class UnreadablePack(EngineError):
@@ -68,7 +76,7 @@ def pack(transcript: Transcript) -> bytes:
         head,
         len(t.messages),
         len(t.requests),
-        [_pack_compaction(compaction, text) for compaction in t.compactions],
+        [_row(compaction, table) for compaction in t.compactions],
         [block_row(block, table) for block in t.system],
         list(map(astuple, t.branches)),
         list(map(astuple, t.errors)),
@@ -86,7 +94,7 @@ def pack(transcript: Transcript) -> bytes:
     sections |= {f"messages {number}": section for number, section in enumerate(_message_sections(t.messages))}
     for start in range(0, len(t.requests), REQUESTS):
         table = Table()
-        rows = [_pack_request(request, table.index) for request in t.requests[start : start + REQUESTS]]
+        rows = [_row(request, table) for request in t.requests[start : start + REQUESTS]]
         sections[f"requests {start // REQUESTS}"] = _written([rows, table.strings])
     return seal(KEY, sections)
 
@@ -96,7 +104,7 @@ def folded(messages: Iterable[Message]) -> PackedMessages:
     spool = TempSpool()
     shelf: PackedSequence[Message, Kept] = PackedSequence(
         lambda some: spool.put(packed(_written_messages(some))),
-        lambda part: _messages(unpacked(part.read())),
+        lambda part: _messages(zlib.decompress(part.read())),
         n_kept=MESSAGES,
     )
     return PackedMessages.of(messages, shelf)
@@ -113,7 +121,7 @@ def ids_of(messages: Sequence[Message]) -> Iterator[str]:
         yield from (message.id for message in messages)
         return
     for part in messages.shelf.parts():
-        rows, _, strings, _ = _read(unpacked(part.read()))
+        rows, _, strings, _ = _read(zlib.decompress(part.read()))
         yield from (strings[row[1]] for row in rows)
 
 
@@ -165,7 +173,7 @@ def _opened(sections: Sections) -> Transcript:
         s[ident], s[form],
         Parts(n_messages, MESSAGES, lambda part: _messages(sections[f"messages {part}"])),
         Parts(n_requests, REQUESTS, partial(_requests, sections)),
-        tuple([_unpack_compaction(row, s) for row in compactions]),
+        tuple([_value(RecordedCompaction, row, s) for row in compactions]),
         s[parent], s[call], s[title], s[model], s[client], window,
         tuple([block_of(row, s, media, each) for row in system]),
         started, ended, tuple([s[warning] for warning in warnings]),
@@ -188,7 +196,30 @@ def _messages(section: bytes) -> tuple[Message, ...]:
 
 def _requests(sections: Sections, part: int) -> tuple[Request, ...]:
     rows, s = _read(sections[f"requests {part}"])
-    return tuple([_unpack_request(row, s) for row in rows])
+    return tuple([_value(Request, row, s) for row in rows])
+
+
+def _row(value: Media | Request | RecordedCompaction, table: Table) -> Row:
+    """The fields of a value in their order, a text as its place in the table."""
+    kind = type(value)
+    row = list(_FIELDS[kind](value))
+    for place in _TEXTS[kind]:
+        row[place] = table.index(row[place])
+    if isinstance(value, Request):
+        row[_USAGE] = value.usage and astuple(value.usage)
+    return row
+
+
+def _value(kind: type[V], row: Row, s: list[str]) -> V:
+    """The value of a row, which is used up."""
+    for place in _TEXTS[kind]:
+        if place < len(row):  # a session packed before reasons of compactions were read has one less
+            row[place] = s[row[place]]
+    if kind is Request:
+        row[_USAGE] = Usage(*row[_USAGE]) if row[_USAGE] else None
+    elif kind is RecordedCompaction:
+        row[_PRESERVED] = tuple(row[_PRESERVED])
+    return kind(*row)
 
 
 class Table:
@@ -213,10 +244,8 @@ class Table:
         """The place of an image's or document's facts in ``media``."""
         found = self._media_index.get(media)
         if found is None and media is not None:
-            m, text = media, self.index
-            row: Row = [text(m.media_type), m.n_base64, m.n_url, m.width, m.height, m.n_pages]
             found = self._media_index[media] = len(self.media)
-            self.media.append([*row, text(m.sha256), text(m.problem)])
+            self.media.append(_row(media, self))
         return found or 0
 
 
@@ -283,51 +312,4 @@ def block_of(row: Row, s: list[str], media: list[Media | None], classes: Iterato
 
 def media_of(row: Row | None, s: list[str]) -> Media | None:
     """Facts of an image or a document from ``Table.media``."""
-    if row is None:
-        return None
-    media_type, n_base64, n_url, width, height, n_pages, sha256, problem = row
-    return Media(s[media_type], n_base64, n_url, width, height, n_pages, s[sha256], s[problem])
-
-
-def _pack_request(r: Request, text: Callable[[str | None], int]) -> Row:
-    u = r.usage
-    usage = u and [
-        u.input, u.cache_read, u.cache_write, u.output, u.placeholder, u.reasoning, u.cache_write_1h, u.last_input,
-    ]  # fmt: skip
-    return [
-        r.index, r.message, usage, r.on_branch, text(r.response_id), text(r.model), r.timestamp, r.n_messages,
-        r.aborted, text(r.provider), r.window,
-    ]  # fmt: skip
-
-
-def _unpack_request(row: Row, s: list[str]) -> Request:
-    index, message, usage, on_branch, response, model, timestamp, n_messages, aborted, provider, window = row
-    return Request(
-        index, message, Usage(*usage) if usage else None, on_branch, s[response], s[model], timestamp, n_messages,
-        aborted, s[provider], window,
-    )  # fmt: skip
-
-
-def _pack_compaction(c: RecordedCompaction, text: Callable[[str | None], int]) -> Row:
-    return [
-        c.boundary, c.request, c.message, text(c.trigger), c.tokens_before, c.tokens_after, list(c.preserved),
-        c.outside, c.unseen, text(c.by), c.standing, text(c.reason),
-    ]  # fmt: skip
-
-
-def _unpack_compaction(row: Row, s: list[str]) -> RecordedCompaction:
-    boundary, request, message, trigger, before, after, preserved, outside, unseen, by, standing, *more = row
-    return RecordedCompaction(
-        boundary,
-        request,
-        message,
-        s[trigger],
-        before,
-        after,
-        tuple(preserved),
-        outside,
-        unseen,
-        s[by],
-        standing,
-        s[more[0]] if more else "",  # a session packed before reasons were read
-    )
+    return None if row is None else _value(Media, row, s)

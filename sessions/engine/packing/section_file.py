@@ -24,7 +24,6 @@ MAGIC = b"ctx\x02"
 _CRC = struct.Struct("<4sI")
 _LENGTH = struct.Struct("<I")
 _START = _CRC.size + _LENGTH.size
-LEVEL = 3
 
 
 class Kept:
@@ -60,20 +59,14 @@ class TempSpool:
     def put(self, data: bytes) -> Kept:
         """Put bytes away at the end."""
         at = self._n_bytes
-        try:
-            self._write(data)
-        except OSError:
-            return Kept(self, at, len(data), data)
-        self._n_bytes += len(data)
-        return Kept(self, at, len(data))
-
-    def _write(self, data: bytes) -> None:
-        if self._file is None:
-            raise OSError("there is no temporary file")
-        with self._lock:
-            self._file.seek(self._n_bytes)
-            self._file.write(data)
-            self._file.flush()
+        with suppress(OSError), self._lock:
+            if self._file is not None:
+                self._file.seek(at)
+                self._file.write(data)
+                self._file.flush()
+                self._n_bytes += len(data)
+                return Kept(self, at, len(data))
+        return Kept(self, at, len(data), data)
 
     def read(self, at: int, n_bytes: int) -> bytes:
         """What stands there."""
@@ -89,13 +82,8 @@ class Damaged(EngineError):
 
 
 def packed(data: bytes) -> bytes:
-    """A section as ``seal`` compresses it."""
-    return zlib.compress(data, LEVEL)
-
-
-def unpacked(data: bytes) -> bytes:
-    """What ``packed`` was given."""
-    return zlib.decompress(data)
+    """A section as ``seal`` compresses it, by ``zlib``."""
+    return zlib.compress(data, 3)
 
 
 class Sections:

@@ -5,13 +5,11 @@ limits, and single frames of our own.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base import limits
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAGIC = b"\x28\xb5\x2f\xfd"
 """How a frame begins."""

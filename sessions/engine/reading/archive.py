@@ -12,14 +12,11 @@ import struct
 import tarfile
 import zipfile
 import zlib
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from sessions.engine.base import limits
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.packing import zstd
-
-if TYPE_CHECKING:
-    from zipfile import ZipInfo
 
 MAGIC = b"PK\x03\x04"
 ZSTD = 93
@@ -42,13 +39,13 @@ class BadMember(ValueError):
     """A member that cannot be unpacked within limits; the text says why."""
 
 
-def is_folder(info: ZipInfo) -> bool:
+def is_folder(info: zipfile.ZipInfo) -> bool:
     """Whether a zip's entry is a folder; ``ZipInfo.is_dir`` fails on an entry without a name before Python 3.12."""
     return info.filename.endswith("/")
 
 
 class Archive:
-    """An open zip file; raises UnreadableInput where the directory is broken or beyond the limits."""
+    """An open zip file, ``n_unpacked`` bytes as it declares; raises UnreadableInput for a broken or too large one."""
 
     def __init__(self, file: BinaryIO, size: int) -> None:
         self._file, self._size = file, size
@@ -60,11 +57,6 @@ class Archive:
     def names(self) -> tuple[str, ...]:
         """Names of the members that are files, in the archive's order, each once."""
         return tuple(self._members)
-
-    def size_of(self, name: str) -> int:
-        """Declared bytes of a member when unpacked; 0 for one that does not exist."""
-        info = self._members.get(name)
-        return info.file_size if info else 0
 
     def read(self, name: str) -> bytes:
         """A member's bytes; raises BadMember."""
@@ -83,11 +75,11 @@ class Archive:
             raise BadMember(f"member {name!r} unpacks to more than {limits.MAX_DOCUMENT_BYTES:,} bytes")
         return data
 
-    def _plain(self, info: ZipInfo) -> bytes:
+    def _plain(self, info: zipfile.ZipInfo) -> bytes:
         with self._zip.open(info) as member:
             return member.read(limits.MAX_DOCUMENT_BYTES + 1)
 
-    def _zstd(self, info: ZipInfo) -> bytes:
+    def _zstd(self, info: zipfile.ZipInfo) -> bytes:
         """Unpack a zstd member: the local header is followed by hand, as ``zipfile`` refuses the method before 3.14."""
         self._file.seek(info.header_offset)
         header = self._file.read(30)
@@ -99,7 +91,7 @@ class Archive:
         return zstd.unpacked(packed, limits.MAX_DOCUMENT_BYTES + 1)
 
     def _check(self) -> None:
-        total = sum(info.file_size for info in self._members.values())
+        self.n_unpacked = total = sum(info.file_size for info in self._members.values())
         if len(self._members) > limits.MAX_ARCHIVE_MEMBERS:
             most = f"the limit is {limits.MAX_ARCHIVE_MEMBERS:,}"
             raise BeyondLimits(f"an archive of {len(self._members):,} members; {most}")

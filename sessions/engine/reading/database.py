@@ -24,7 +24,6 @@ from sessions.engine.packing import zstd
 MAGIC = b"SQLite format 3\0"
 STEP = "Close the program that writes it, then copy the file with its -wal"
 ALLOWED = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION})
-TRIES = 3
 DAMAGED = (sqlite3.Error, UnicodeDecodeError)
 """What a damaged file raises; names of columns that are no text raise the second."""
 _VERSIONS = 18
@@ -58,12 +57,13 @@ class Database:
             for row in self._connection.execute(query, values):
                 found: dict[str, Any] = {}
                 for name in row.keys():  # noqa: SIM118  a Row iterates over values
-                    found[name], n_bytes = _unpacked(row[name])
+                    value, n_bytes = _unpacked(row[name])
+                    found[name] = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value
                     n_unpacked += n_bytes
                     if n_unpacked > limits.MAX_UPLOAD_BYTES:
                         reason = f"a database whose cells unpack to over {limits.MAX_UPLOAD_BYTES:,} bytes"
                         raise UnreadableInput(reason)
-                yield {name: _text(value) for name, value in found.items()}
+                yield found
         except DAMAGED as error:
             raise _broken(error) from error
 
@@ -93,7 +93,7 @@ def snapshot(path: Path, folder: Path) -> Path:
     Both files are copied again where one changed meanwhile.  Raises UnreadableInput.
     """
     copy, log = folder / path.name, path.with_name(f"{path.name}-wal")
-    for _ in range(TRIES):
+    for _ in range(3):
         before = _stamps(path, log)
         shutil.copyfile(path, copy)
         if log.is_file():
@@ -149,10 +149,6 @@ def _unpacked(value: Any) -> tuple[Any, int]:
     except zstd.ZstdProblem as problem:
         return value, problem.n_bytes
     return (found if len(found) <= limits.MAX_DOCUMENT_BYTES else value), len(found)
-
-
-def _text(value: Any) -> Any:
-    return value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value
 
 
 def _broken(error: Exception) -> UnreadableInput:

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.transcript.recorded_events import ErrorKind
-from sessions.engine.transcript.types import (
-    Kind,
-    ProviderError,
-    RecordedClearing,
-    RecordedCompaction,
-    Transcript,
-)
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.recorded_events import RecordedEvent
+from sessions.engine.transcript.recorded_events import ErrorKind, RecordedEvent
+from sessions.engine.transcript.types import Kind, ProviderError, RecordedClearing, RecordedCompaction, Transcript
 
 SUMMARY, OPAQUE, DROP = "summary", "opaque", "drop"
 REFUSED = {

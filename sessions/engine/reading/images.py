@@ -23,7 +23,6 @@ API_SIDE_PIXELS = 8_000
 PIXELS_PER_BYTE = 8 * 1_032
 """The most that a format packs: a bit a pixel, and what deflate makes of a run of equal bytes."""
 
-SAME_TYPES = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg"}
 _NOT_SIZES = frozenset({0xC4, 0xC8, 0xCC})
 _BARE_MARKERS = frozenset({0x01, *range(0xD0, 0xD8)})
 _PAGE = re.compile(rb"/Type\s*/Page(?![A-Za-z])")
@@ -55,7 +54,7 @@ def media_facts(media_type: str, data_base64: str) -> Media:
         return Media(media_type, n_base64, n_pages=n_pages, problem="" if n_pages else "the pages could not be counted")
     header = _header(data_base64)
     problems = [header.problem] if header.problem else []
-    declared = SAME_TYPES.get(media_type, media_type)
+    declared = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg"}.get(media_type, media_type)
     if header.media_type and media_type.startswith("image/") and header.media_type != declared:
         problems.append(f"declared as {media_type}, but the bytes are {header.media_type}")
     width, height = header.width, header.height

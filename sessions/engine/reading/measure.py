@@ -11,17 +11,14 @@ import binascii
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.images import Place, media_facts
 from sessions.engine.tokens.text_facts import ARGUMENTS, PROSE, VALUE
+from sessions.engine.tokens.tokenizer import Counts, TokenCounter
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import NOT_IN_FILE, Block, Content, Kind, Media, Parsed, Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.tokens.tokenizer import Counts, TokenCounter
 
 OnMedia = Callable[[str, str, bytes, Place | None], None]
 """Called for each base64 image or document: sha256 of the decoded bytes, media type, bytes, place if that is known."""

@@ -22,7 +22,6 @@ from sessions.engine.reading.measure import decoded_media
 from sessions.engine.reading.reading import read_contents
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed
 
-MAGIC_BYTES = 16
 EDGE_BYTES = 48
 """Decoded bytes at either end by which a text is told from others of its length: 64 letters."""
 
@@ -48,7 +47,7 @@ def fingerprint_of(data: bytes) -> Base64Fingerprint:
 def has_places(file: BinaryIO) -> bool:
     """Whether the file is text, in which base64 stands as it is: no zip archive and no database."""
     file.seek(0)
-    head = file.read(MAGIC_BYTES)
+    head = file.read(16)
     return not head.removeprefix(BOM).startswith(ZIP) and not is_database(head)
 
 

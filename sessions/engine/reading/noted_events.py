@@ -7,12 +7,23 @@ Settings that it saves in a file beside the session, Mistral Vibe's ``meta.json`
 
 Calls of one file that begin alike, each a session of its own, whose cache was written and never read: a system prompt
 that begins with the time of day differs in each call, and nothing of it can be read again.
+
+How a session ended, beside what its reader knows.  A refusal that a client keeps as a reply's or a result's text counts
+only where nothing answered after it, or where the result is that of a subagent, whose refusal is no refusal of the
+session that asked for it.
+
+Lines behind the last message may tell of a refusal or a failed compaction, without which the session would read as all
+well.  Only what is an error by its own words counts, and nothing that a tool printed.
+
+That the last reply was cut off say OpenAI's ``finish_reason`` "length", Anthropic's and Bedrock's ``stop_reason``
+"max_tokens", Gemini's ``finishReason`` "MAX_TOKENS", Ollama's ``done_reason``, the Responses API's
+``incomplete_details``, opencode's ``finish``.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -21,12 +32,12 @@ from typing import Any, BinaryIO
 from sessions.engine.base.errors import EngineError
 from sessions.engine.base.limits import MAX_TOKENS
 from sessions.engine.base.prompt_cache import LEAST_CACHED, TTL_SECONDS
-from sessions.engine.reading.endings import request_after
+from sessions.engine.reading.formats import _provider_errors as provider
 from sessions.engine.reading.formats._values import as_dict, as_list, count_of
 from sessions.engine.reading.json_values import JsonProblem, loads
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Message, Parsed, Role, Transcript
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ENDS, ErrorKind, EventKind, RecordedEvent
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
 
 CONTEXT_HEAD = "Context Usage"
 _CONTEXT_LINE = re.compile(
@@ -44,6 +55,42 @@ LEAST_CALLS, LEAST_SENT = 10, 100_000
 LEAST, ALIKE, SHOWN = 3, 0.01, 3
 """Calls at least; share within which their openings are as long; written sizes that are named."""
 
+Contents = Callable[[Message], tuple[Content, ...]]
+
+MOST_CHARS, MOST_BEFORE = 2_000, 16
+"""Characters of a text that is an error and nothing else; messages before the end that are looked at."""
+_SHAPE = re.compile(
+    r"[^\w]*(?:(?:[a-z]+ ){0,3}(?:error|exception|failed|failure)\b|[a-z.]+(?:error|exception)\b|(?:http )?[45]\d\d\b"
+    r"|(?:sorry|oops|unable|could not|cannot|an error)\b[^:]{0,60}:)",
+    re.IGNORECASE,
+)
+"""How an error begins."""
+_BARE = re.compile(
+    r"(?:request|prompt|input)\b[^.]{0,30}\d+ tokens\)? (?:exceeds|is (?:larger|longer|greater))", re.IGNORECASE
+)
+"""A server's own sentence, in the place of an answer."""
+_AGENT = re.compile(r"agent|^task$|delegate|explore|spawn", re.IGNORECASE)
+_SHELL = re.compile(r"bash|shell|exec|run|terminal|command|python", re.IGNORECASE)
+"""Tools whose result is what a program printed."""
+MOST_BYTES, MOST_LINES, MOST_DEPTH = 262_144, 200, 5
+"""Of what follows the last message so much is looked at, and so deep."""
+ERROR_KEYS = frozenset({*provider.MESSAGE_KEYS, "content", "error", "errors", "data", "output_text", "words"})
+_PRINTED = re.compile(r"tool|exec|stdout|stderr|output|result|diff|patch|snapshot|command(?!s?_error)", re.IGNORECASE)
+"""Keys and types of records that hold what a program printed."""
+REASON_KEYS = (
+    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "finish", "finish_reasons",
+    "gen_ai.response.finish_reasons", "incomplete_details", "response_metadata", "generation_info",
+)  # fmt: skip
+"""Where the reason stands, or the object that holds it under one of them or as ``reason``."""
+LEVELS, SPAN_LEVELS = 2, 6
+"""Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
+LEAST_REPLY = 64
+"""Tokens of the one reply of a session under which it is a title or a probe that was to be short."""
+_WORD = re.compile(r"\w+")
+ANSWERS = ("outputs", "output", "response")
+"""Where a trace keeps what came of a call, beside what was sent."""
+INSIDE = ("message", "info", "data", "payload", "event", "body", "choices", "candidates", "generations", *ANSWERS)
+
 
 def context_output(text: str) -> dict[str, int]:
     """Parts by name in an output of ``/context``: "System prompt: 2.6k tokens (1.3%)" is 2,600; the first of a name."""
@@ -54,12 +101,16 @@ def context_output(text: str) -> dict[str, int]:
     return parts
 
 
-def noted_listings(parsed: Parsed, contents: Callable[[Message], tuple[Content, ...]]) -> Parsed:
-    """The same, each session with the newest such output as an event, in the same words without the rest."""
-    return replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
+def noted_events(parsed: Parsed, source: Source, contents: Contents) -> Parsed:
+    """The same with how its sessions ended, what their agents listed and set, and caches that nobody read."""
+    ended = tuple(_cut_off(_refused_in_text(transcript, contents), source) for transcript in parsed.transcripts)
+    parsed = _with_errors_behind(replace(parsed, transcripts=ended), source)
+    listed = replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
+    return _with_settings(noted_unread(listed, source), source.file)
 
 
-def _listed(transcript: Transcript, contents: Callable[[Message], tuple[Content, ...]]) -> Transcript:
+def _listed(transcript: Transcript, contents: Contents) -> Transcript:
+    """The same with the newest such output as an event, in the same words without the rest."""
     outputs = [m for m in transcript.messages if m.role is Role.USER and CONTEXT_HEAD in m.preview]
     for message in reversed(outputs):
         try:
@@ -74,7 +125,7 @@ def _listed(transcript: Transcript, contents: Callable[[Message], tuple[Content,
     return transcript
 
 
-def noted_settings(parsed: Parsed, file: BinaryIO) -> Parsed:
+def _with_settings(parsed: Parsed, file: BinaryIO) -> Parsed:
     """The same, its one session with the threshold and the count that the file beside it gives."""
     held = _beside(getattr(file, "name", None)) if len(parsed.transcripts) == 1 else {}
     config, stats = as_dict(held.get("config")), as_dict(held.get("stats"))
@@ -157,3 +208,194 @@ def _are_alike(found: list[Transcript]) -> bool:
     sizes = [sum(block.n_chars for block in head if not block.name) for head in heads]
     is_one = max(sizes) - min(sizes) <= ALIKE * max(sizes) and min(sizes) > 0
     return is_soon and is_one and len({t.requests[0].model for t in found}) == 1 and times[0] > 0
+
+
+def _refused_in_text(transcript: Transcript, contents: Contents) -> Transcript:
+    """The same with refusals that are kept as text."""
+    messages, n = transcript.messages, len(transcript.requests)
+    told = tuple(_of_subagents(transcript, contents))
+    if told:
+        events = sorted((*transcript.events, *told), key=lambda event: (event.request, event.message))
+        transcript = replace(transcript, events=tuple(events))
+    if any(error.request >= n for error in transcript.errors) or not messages:
+        return transcript
+    found: list[tuple[provider.Refusal, int]] = []
+    for index in range(len(messages) - 1, max(-1, len(messages) - 1 - MOST_BEFORE), -1):
+        message = messages[index]
+        refusal = _refusal(message, contents) if message.role is not Role.USER or not found else None
+        if refusal:
+            found.append((refusal, index))
+        elif not message.typed:
+            break
+    if not found:
+        return transcript
+    # What a program or a subagent printed is no refusal of the session's own.
+    ids = messages[found[0][1]].result_ids()
+    names = [b.name for m in messages for b in m.blocks if b.kind is Kind.TOOL_USE and b.call_id in ids]
+    is_own = not any(_SHELL.search(name) or _AGENT.search(name) for name in names)
+    return _refused(transcript, found) if is_own else transcript
+
+
+def request_after(transcript: Transcript, message: Message) -> int:
+    """The first request whose reply stands behind ``message``; their number where none does."""
+    after = (r.index for r in transcript.requests if (r.message or 0) > message.index)
+    return next(after, len(transcript.requests))
+
+
+def _refused(transcript: Transcript, found: list[tuple[provider.Refusal, int]]) -> Transcript:
+    """The same with the refusals, the newest first, in the place of the requests that had no other answer."""
+    refusal, first = found[0][0], found[-1][1]
+    requests = transcript.requests
+    n = next((r.index for r in requests if r.message is not None and r.message >= first), len(requests))
+    if any(c.request > n for c in transcript.compactions) or any(r.usage for r in requests[n:]):
+        return transcript
+    events = tuple(replace(event, request=min(n, event.request)) for event in transcript.events)
+    # Those that its reader knows among them are the same.
+    earlier = [one for one in transcript.errors if one.message < first]
+    errors = (*earlier, refusal.error(n, first, len(found)))
+    return replace(transcript, requests=requests[:n], errors=errors, events=events)
+
+
+def _of_subagents(transcript: Transcript, contents: Contents) -> Iterator[RecordedEvent]:
+    """The refusals that the results of subagents tell, each before the next request."""
+    agents: set[str] = set()
+    for message in transcript.messages:
+        agents |= {b.call_id for b in message.blocks if b.kind is Kind.TOOL_USE and b.call_id and _AGENT.search(b.name)}
+        if not agents or agents.isdisjoint(message.result_ids()):
+            continue
+        if refusal := _refusal(message, contents):
+            sizes = f"{refusal.tokens:,} of {refusal.limit:,} tokens" if refusal.tokens and refusal.limit else ""
+            at, words = request_after(transcript, message), sizes or refusal.words
+            yield RecordedEvent(EventKind.SUBAGENT, at, message.index, words, refusal.code, refusal.status)
+
+
+def _refusal(message: Message, contents: Contents) -> provider.Refusal | None:
+    """What a message says that is an error by its shape and a refusal for size by its words; None for any other."""
+    kinds = {block.kind for block in message.blocks}
+    is_short = sum(part.n_chars for block in message.blocks for part in (block, *block.parts)) <= MOST_CHARS
+    # What somebody typed may quote an error; what calls a tool is an answer.
+    is_bare = message.role is Role.ASSISTANT and kinds == {Kind.TEXT} and _BARE.match(message.preview)
+    is_error = is_bare or _SHAPE.match(message.preview)
+    if message.typed or not is_short or not kinds <= {Kind.TEXT, Kind.TOOL_RESULT} or not is_error:
+        return None
+    try:
+        said = [text for content in contents(message) for text in (content.text, *(p.text for p in content.parts))]
+    except EngineError:
+        return None
+    words = " ".join("\n".join(filter(None, said)).split())
+    found = provider.error_of(words) if _SHAPE.match(words) or _BARE.match(words) else None
+    is_refused = found and found.kind in (ErrorKind.CONTEXT, ErrorKind.BODY)
+    is_told = found and (found.tokens or found.limit or found.status)
+    return found._replace(words=found.words[: provider.MAX_WORDS]) if found and is_refused and is_told else None
+
+
+def _with_errors_behind(parsed: Parsed, source: Source) -> Parsed:
+    """The same, the session with which the file ends also with such errors, where nothing else tells of its end."""
+    if not parsed.transcripts or not source.is_lines():
+        return parsed
+    last = max(parsed.transcripts, key=_end)
+    n = len(last.requests)
+    told = [one.request for one in last.errors] + [event.request for event in last.events if event.kind in ENDS]
+    if not _end(last) or any(request >= n for request in told):
+        return parsed
+    errors = provider.once(refusal.error(n, len(last.messages)) for refusal in _refusals_from(source, _end(last)))
+    ended = replace(last, errors=(*last.errors, *errors))
+    return replace(parsed, transcripts=tuple(ended if one is last else one for one in parsed.transcripts))
+
+
+def _end(transcript: Transcript) -> int:
+    """Where the last message ends in the file, in bytes; 0 where messages have no place of their own."""
+    origins = transcript.messages[-1].origins if transcript.messages else ()
+    return max((origin.offset + origin.length for origin in origins if origin.line > 1), default=0)
+
+
+def _refusals_from(source: Source, start: int) -> Iterator[provider.Refusal]:
+    source.file.seek(start)
+    for line in source.file.read(MOST_BYTES).split(b"\n")[:MOST_LINES]:
+        try:
+            value = loads(line) if line.lstrip()[:1] == b"{" else None
+        except (ValueError, RecursionError):
+            continue
+        yield from _errors_in(value, 0)
+
+
+def _errors_in(value: Any, depth: int) -> Iterator[provider.Refusal]:
+    if depth > MOST_DEPTH:
+        return
+    if isinstance(value, list):
+        for one in value:
+            yield from _errors_in(one, depth + 1)
+    elif isinstance(value, dict) and not _PRINTED.search(str(value.get("type", ""))):
+        for key, held in value.items():
+            if isinstance(held, str):
+                error = provider.error_of(held) if key in ERROR_KEYS and len(held) <= provider.MAX_WORDS else None
+                if error and error.of_size and (error.of_compaction or error.tokens or error.limit or error.status):
+                    yield error
+            elif not _PRINTED.search(key):
+                yield from _errors_in(held, depth + 1)
+
+
+def _cut_off(transcript: Transcript, source: Source) -> Transcript:
+    n = len(transcript.requests)
+    last = transcript.requests[-1].message if n else None
+    usage = transcript.requests[-1].usage if n else None
+    is_side = n == 1 and usage is not None and 0 < usage.output < LEAST_REPLY
+    if not n or is_side or not transcript.messages or transcript.end_is_told():
+        return transcript
+    # A call whose answer is empty has no reply: what came of it stands beside what was sent.
+    stop = len(transcript.messages) if last is None else last + transcript.requests[-1].n_messages
+    reply = transcript.messages[min(stop, len(transcript.messages)) - 1]
+    find = _reason_beside if last is None else _reason_at
+    reason = next((found for origin in reply.origins[-1:] if (found := find(source, origin))), "")
+    event = RecordedEvent(EventKind.SESSION_END, n, len(transcript.messages), f"{CUT_OFF}: {reason}", reason)
+    return replace(transcript, events=(*transcript.events, event)) if reason else transcript
+
+
+def _around(source: Source, origin: Origin) -> Iterator[tuple[int, Any]]:
+    """The value at ``origin`` and those that hold it, each with how many steps up it is; none that cannot be read."""
+    for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
+        try:
+            yield up, source.read(replace(origin, path=origin.path[: len(origin.path) - up]))
+        except (EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
+            return
+
+
+def _reason_beside(source: Source, origin: Origin) -> str:
+    """Why an empty answer was cut off, in the object that holds it and what was sent; "" where it was not."""
+    for _, value in _around(source, origin):
+        if isinstance(value, dict) and any(key in value for key in ANSWERS):
+            return _reason_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
+    return ""
+
+
+def _reason_at(source: Source, origin: Origin) -> str:
+    """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
+    for up, held in _around(source, origin):
+        value = held
+        if isinstance(held, list):
+            # The attributes of a span as OTLP writes them.
+            listed = held if held and "key" in as_dict(held[0]) else []
+            said = [str(one.get("value")) for one in listed if isinstance(one, dict) and one.get("key") in REASON_KEYS]
+            value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
+        elif up > LEVELS:
+            continue
+        if isinstance(value, dict) and (found := _reason_in(value, inside=not up)):
+            return found
+    return ""
+
+
+def _reason_in(value: dict[str, Any], *, inside: bool) -> str:
+    for key in REASON_KEYS:
+        held = value.get(key)
+        for one in held if isinstance(held, list) else [held]:
+            said = (one.get("reason") or _reason_in(one, inside=False)) if isinstance(one, dict) else one
+            if isinstance(said, str) and said.lower() in CUT_REASONS:
+                return said
+    inner = [value[key] for key in INSIDE if value.get(key)] if inside else []
+    parts = [part for one in inner for part in _flat(one, LEVELS)]
+    return next((found for part in parts if isinstance(part, dict) and (found := _reason_in(part, inside=True))), "")
+
+
+def _flat(value: Any, depth: int) -> list[Any]:
+    """What a list, and lists in it, hold."""
+    return [part for one in value for part in _flat(one, depth - 1)] if isinstance(value, list) and depth else [value]

@@ -10,19 +10,14 @@ from typing import Any, BinaryIO, cast
 from sessions.engine.base import limits, registry
 from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, TextGone, UnreadableInput
 from sessions.engine.reading import byte_breakdown, unpacking
-from sessions.engine.reading.endings import noted_endings
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
 from sessions.engine.reading.jsonio import Head, JsonProblem, Source
 from sessions.engine.reading.measure import Measure, OnMedia, settle
-from sessions.engine.reading.noted_events import noted_listings, noted_settings, noted_unread
+from sessions.engine.reading.noted_events import noted_events
 from sessions.engine.reading.understood import noted, plausible, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
 from sessions.engine.transcript.types import Content, Fate, Message, Parsed
-
-N_NEAREST = 3
-N_TABLES = 8
-
 
 OTHER_KINDS = (
     (b"\x89PNG", "a PNG picture"), (b"\xff\xd8\xff", "a JPEG picture"), (b"GIF8", "a GIF picture"), (b"%PDF", "a PDF"),
@@ -37,7 +32,6 @@ Advice = tuple[str, str]
 """What a file is that is no transcript, and what to do instead."""
 SURE, MAX_KEYS, MAX_ENTRIES = 80, 50, 200
 """The score from which what stands inside a file is another agent's transcript; how much of it is looked at."""
-NO_JSON = "not JSON: Expecting value"
 
 
 class NotATranscript(UnreadableInput):
@@ -75,8 +69,7 @@ def read_transcripts(
     def contents(message: Message) -> tuple[Content, ...]:
         return read_contents(source, chosen.name, message)
 
-    ended = noted_endings(parsed, source, contents)
-    parsed = noted_settings(noted_unread(noted_listings(ended, contents), source), file)
+    parsed = noted_events(parsed, source, contents)
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)
@@ -86,7 +79,7 @@ def _fates(source: Source, parsed: Parsed) -> tuple[Fate, ...]:
     """Where the bytes of a file went whose format does not say: a zip archive is weighed unpacked."""
     archive = source.archive()
     if archive is not None:
-        return byte_breakdown.fallback(parsed, sum(archive.size_of(name) for name in archive.names), 1)
+        return byte_breakdown.fallback(parsed, archive.n_unpacked, 1)
     if source.database() is not None:
         return byte_breakdown.fallback(parsed, source.size, 1)
     source.file.seek(0)
@@ -248,20 +241,20 @@ def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]], in
         step = "`ctxweb ingest` and the upload page read its members; unpack it to name one here"
         return NotATranscript(f"{unpacking.NAMES[packed]}, not a transcript", next_step=step)
     if head.tables:
-        known = f"its tables: {', '.join(list(head.tables)[:N_TABLES])}"
+        known = f"its tables: {', '.join(list(head.tables)[:8])}"
         return NotATranscript(f"{head.problem}; {known}", next_step="Export the session from its agent")
     kind = next((name for magic, name in OTHER_KINDS if head.data.startswith(magic)), "")
     other = (f"{kind}, not a transcript", "Upload the .jsonl or .json that the agent wrote") if kind else inner
     if advice := _beside(head.document) or other:
         reason, step = advice
         return NotATranscript(reason, next_step=step)
-    near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:N_NEAREST])
+    near = "; ".join(f"{plugin.name}: {guess.reason}" for guess, plugin in guesses[:3])
     nearest = f"Nearest: {near}. " if near else ""
     if not head.values and head.document is None:
         step = f"{nearest}Transcripts are JSON or JSON lines"
         # Words: no byte of UTF-8 is wrong but at the end, where it may be cut.
         is_text = b"\0" not in head.data and "\ufffd" not in head.data.decode("utf-8", "replace")[:-1]
-        is_plain = (line, offset) == (1, 0) and head.problem == NO_JSON and is_text
+        is_plain = (line, offset) == (1, 0) and head.problem == "not JSON: Expecting value" and is_text
         return NotATranscript("text, not JSON" if is_plain else head.problem, line=line, offset=offset, next_step=step)
     return NotATranscript(
         "JSON, but no known transcript format",

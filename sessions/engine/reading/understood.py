@@ -30,7 +30,6 @@ from sessions.engine.transcript.types import (
 SHARE = 0.1
 """So much of a file's blocks, messages or lines may be of unknown types before it is said."""
 FEW_MESSAGES = 3
-N_NAMED = 3
 CUT_OFF = "truncated last line"
 """How the reason begins for a last line of JSON that ends too early (``formats._records``)."""
 CHUNK_BYTES, OVERLAP_BYTES = 1 << 20, 200
@@ -96,7 +95,7 @@ def _unknown(parsed: Parsed, messages: list[Message], blocks: list[Block]) -> It
     unknown = [block for block in blocks if is_unknown(block)]
     whole = [m for m in messages if m.blocks and all(map(is_unknown, m.leaves()))] if unknown else []
     if len(unknown) > SHARE * len(blocks) or len(whole) > SHARE * len(messages):
-        named = [name for name, _ in Counter(block.name for block in unknown if block.name).most_common(N_NAMED)]
+        named = [name for name, _ in Counter(block.name for block in unknown if block.name).most_common(3)]
         kinds = f": {', '.join(named)}" if named else ""
         yield _share("blocks", len(unknown), len(blocks), "block", f"of unknown type{kinds}")
     n_lines = sum(fate.n_lines for fate in parsed.fates if not fate.is_part)

@@ -34,7 +34,6 @@ ENDINGS = {GZIP: (".gz", ".tgz"), BZIP2: (".bz2", ".tbz2"), XZ: (".xz", ".txz"),
 CHUNK_BYTES = 1 << 20
 SPOOL_BYTES = 8 << 20
 NAME_CHARS = 500
-ENCRYPTED = 0x1
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +153,7 @@ def _zip(file: BinaryIO, budget: Budget) -> Iterator[Member]:
     budget.declared(sum(info.file_size for info in infos))
     for info in infos:
         label, kind = shown(info.filename), info.external_attr >> 16
-        if info.flag_bits & ENCRYPTED:
+        if info.flag_bits & 0x1:
             reason = "encrypted: unpack it with its password and upload the file itself"
             yield Member(label, info.file_size, problem=reason)
         elif stat.S_ISLNK(kind):

@@ -135,11 +135,11 @@ class Markdown:
         if found := [f"* {self.text(line)}" for line in lines]:
             self._parts.append("\n".join(found))
 
-    def code(self, words: str, language: str = "sh") -> None:
-        """A block of code; its fence is longer than any in it."""
+    def code(self, words: str) -> None:
+        """A block of shell commands; its fence is longer than any in it."""
         said = printable(_redacted(words, self._choice))
         fence = _fence(said, 3)
-        self._parts.append(f"{fence}{language}\n{said}\n{fence}")
+        self._parts.append(f"{fence}sh\n{said}\n{fence}")
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
         """A table."""
@@ -147,5 +147,4 @@ class Markdown:
         self._parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
 
     def __str__(self) -> str:
-        """The document."""
         return "\n\n".join(self._parts) + "\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 
@@ -52,65 +52,57 @@ NOT_LOOKED_FOR = (
 """What no pattern looks for: people hide it by words of their own."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """``group`` of ``regex`` is a piece of ``kind`` where ``holds`` says so of it (-1: the last group that matched).
+def word_set(text: str) -> frozenset[str]:
+    """The words of ``text``, which whitespace parts."""
+    return frozenset(text.split())
 
-    ``hints`` are lower-case pieces of which the text must contain one for the regex to be tried; ``near`` is a quick
-    expression that must be found in it first.  ``stands`` is asked of the text and of where the piece stands in it.  In
-    any case: ``regex`` is for the text in small letters.
+
+_CAPITAL = re.compile(r"\\.|[A-Z]")
+
+
+class Pattern:
+    """The last group of ``regex`` that matched, or all of it, is a piece of ``kind`` where ``holds`` says so of it.
+
+    ``hints`` are lower-case pieces, with spaces between them, of which the text must contain one for the regex to be
+    tried; ``near`` is a quick expression that must be found in it first.  ``stands`` is asked of the text and of where
+    the piece stands in it.  In any case: ``regex`` is for the text in small letters.
     """
 
-    kind: Kind
-    regex: re.Pattern[str]
-    hints: tuple[str, ...]
-    group: int = 0
-    holds: Callable[[str], bool] | None = None
-    near: re.Pattern[str] | None = None
-    stands: Callable[[str, int, int], bool] | None = None
-    any_case: bool = False
+    def __init__(
+        self,
+        kind: Kind,
+        hints: str,
+        regex: str,
+        *,
+        any_case: bool = False,
+        holds: Callable[[str], bool] | None = None,
+        near: str = "",
+        stands: Callable[[str, int, int], bool] | None = None,
+    ) -> None:
+        if any_case:
+            # Small letters, but for a class: a backslash and a letter.
+            regex = _CAPITAL.sub(lambda found: found[0] if len(found[0]) > 1 else found[0].lower(), regex)
+        self.kind, self.regex, self.hints = kind, re.compile(regex), tuple(hints.split()) or ("",)
+        self.near = re.compile(near) if near else None
+        self.any_case, self.holds, self.stands = any_case, holds, stands
 
-    def found(self, text: str, lower: str) -> Iterable[tuple[Kind, int, int]]:
+    def found(self, text: str, lower: str) -> Iterator[tuple[Kind, int, int]]:
         """Pieces in ``text``, whose small letters are ``lower``."""
         # A loop, not any(): this is asked of every pattern for every text, and most are short.
         for hint in self.hints:
             if hint in lower:
                 break
         else:
-            return ()
+            return iter(())
         if self.near is not None and not self.near.search(text):
-            return ()
+            return iter(())
         return self._matches(text, lower if self.any_case else text)
 
     def _matches(self, text: str, seen: str) -> Iterator[tuple[Kind, int, int]]:
         for match in self.regex.finditer(seen):
-            start, end = match.span((match.lastindex or 0) if self.group < 0 else self.group)
+            start, end = match.span(match.lastindex or 0)
             value = text[start:end]
             if value == self.kind.marker or (self.holds is not None and not self.holds(value)):
                 continue
             if self.stands is None or self.stands(text, start, end):
                 yield self.kind, start, end
-
-
-_CAPITAL = re.compile(r"\\.|[A-Z]")
-
-
-def pattern(
-    kind: Kind,
-    hints: str,
-    regex: str,
-    *,
-    group: int = 0,
-    any_case: bool = False,
-    holds: Callable[[str], bool] | None = None,
-    near: str = "",
-    stands: Callable[[str, int, int], bool] | None = None,
-) -> Pattern:
-    """A pattern; ``hints`` with spaces between them, none where any text may hold it."""
-    if any_case:
-        # Small letters, but for a class: a backslash and a letter.
-        regex = _CAPITAL.sub(lambda found: found[0] if len(found[0]) > 1 else found[0].lower(), regex)
-    return Pattern(
-        kind, re.compile(regex), tuple(hints.split()) or ("",), group, holds, re.compile(near) if near else None,
-        stands, any_case,
-    )  # fmt: skip

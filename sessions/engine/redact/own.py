@@ -17,7 +17,6 @@ MOST_WAYS = 2_000
 MOST_WIDTH = 5_000
 """Characters that an expression may match."""
 
-_REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<many>[*+]|\{[0-9]*,\})|.", re.DOTALL)
 
 
@@ -69,7 +68,7 @@ def _ways(parsed: Any) -> int:
 
 
 def _ways_of(code: Any, value: Any) -> int:
-    if code in _REPEATS:
+    if code in (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT):
         return _ways_repeated(*value)
     if code is op.BRANCH:
         return sum(_ways(branch) for branch in value[1])

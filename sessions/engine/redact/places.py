@@ -1,20 +1,20 @@
-"""Where a secret stands beside its name: assigned, as an option, a key, an argument, an element, in a sentence."""
+"""Where a secret stands beside its name: assigned, as an option, a key, an argument, an element, in a sentence.
+
+Or in the column of a table whose head names it, as Markdown and databases print tables.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.redact import values
 from sessions.engine.redact.kinds import ENV, KEYS, PASSWORDS, Kind
-from sessions.engine.redact.names import TRIGGERS, Sort, sort_of
+from sessions.engine.redact.values import TRIGGERS, Sort, sort_of
 
-if TYPE_CHECKING:
-    Found = tuple[Kind, int, int]
-    Judge = Callable[[str], bool]
-
+Found = tuple[Kind, int, int]
+Judge = Callable[[str], bool]
 _Q = r"(?:[\"'`]{1,3})"
 _WAYS = {
     "assign": (
@@ -74,7 +74,6 @@ _SETTER = re.compile(
     r"|login) \S{1,80})\s{1,4}\Z",
     re.IGNORECASE,
 )
-_QUERY = frozenset("?&#")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +96,9 @@ class _Place:
 
     @property
     def before(self) -> str:
-        """The character before the name."""
         return self.text[self.start - 1 : self.start]
 
     def judged(self, span: tuple[int, int] | None, password: Judge, secret: Judge) -> Found | None:
-        """The value by the judge for what its name says."""
         if span is None:
             return None
         value = self.text[span[0] : span[1]]
@@ -159,7 +156,7 @@ def _listed(place: _Place) -> Iterator[Found]:
 def _assigned(place: _Place) -> Found | None:
     text, at, match = place.text, place.at, place.match
     tight = match["sign"] == "=" and not match["before"] and not match["after"]
-    if tight and place.before in _QUERY:
+    if tight and place.before in {"?", "&", "#"}:
         return _in_address(place)
     if typed := _TYPE.match(text, at) or _INNER.match(text, at):
         at = typed.end()
@@ -285,3 +282,38 @@ _FOUND = {
     "assign": _assigned, "value": _valued, "pair": _loose, "call": _loose, "element": _element,
     "plist": _valued, "cell": _loose, "says": _loose, "space": _spaced,
 }  # fmt: skip
+
+
+_HEAD = re.compile(r"(?:(?<=\n)|\A)([^\n]{3,400})\n[ \t]*[|+]?[ \t]*:?-{2,400}:?[ \t]*[|+][-+:| \t]{0,400}(?:\n|\Z)")
+_CELL = re.compile(r"[^|│\n]+")
+MOST_ROWS = 1_000
+
+
+def tabled(text: str) -> Iterator[tuple[Kind, int, int]]:
+    """What stands under a head that says "password" or "token"."""
+    done = 0
+    for head in _HEAD.finditer(text):
+        # A line within a table is no head of another: each is read once.
+        if "|" not in head[1] or head.start() < done:
+            continue
+        names = (cell[0].strip(" *`") for cell in _CELL.finditer(head[1].strip(" |")))
+        columns = {index: sort for index, sort in enumerate(map(sort_of, names)) if sort is not None}
+        at = head.end()
+        for _ in range(MOST_ROWS if columns else 0):
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            if "|" not in text[at:end]:
+                break
+            yield from _row(text, at, end, columns)
+            done = at = end + 1
+
+
+def _row(text: str, at: int, end: int, columns: dict[int, Sort]) -> Iterator[tuple[Kind, int, int]]:
+    at += len(text[at:end]) - len(text[at:end].lstrip(" \t|"))
+    for index, cell in enumerate(_CELL.finditer(text, at, end)):
+        value = cell[0].strip(" \t*`'\"")
+        sort = columns.get(index)
+        judge = values.mixed_password if sort is Sort.PASSWORD else values.strict
+        if sort is not None and judge(value):
+            start = cell.start() + cell[0].index(value)
+            yield (PASSWORDS if sort is Sort.PASSWORD else KEYS), start, start + len(value)

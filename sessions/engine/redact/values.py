@@ -1,15 +1,20 @@
-"""What a secret looks like, and what stands in the place of one: placeholders, types, look-ups."""
+"""What a secret looks like, what stands in the place of one (placeholders, types, look-ups), and what its name says.
+
+A name says that its value is secret in any spelling: db_pass, dbPassword, DB-PASSWORD, spring.db.password.
+"""
 
 from __future__ import annotations
 
 import re
+from enum import Enum, auto
+from functools import lru_cache
 from itertools import pairwise
 
-from sessions.engine.redact.kinds import KINDS
+from sessions.engine.redact.kinds import KINDS, word_set
 
 _MARKER = re.compile("|".join(re.escape(kind.marker) for kind in KINDS))
 
-_PLACE_WORDS_TEXT = """
+_PLACE_WORDS = word_set("""
 a access account admin an and any api app auth aws azure base64 bearer blah client cloud code credential credentials
 custom db default sk pk ant proj api03 ghp akia demo docker dummy empty encryption env example fake field fill foo
 bar baz from gcp generate generated get github gitlab given google here hidden hunter in input insert is jwt key
@@ -19,23 +24,20 @@ placeholder private prod project public pwd put random real redacted removed rep
 secure sensitive service session set signing slack some something somewhere staging strong string stripe super tbd
 test testing text that the this to todo token tokens type undefined unset update use user username value values var
 variable webhook with xxx xyz you your yours
-"""
-_PLACE_WORDS = frozenset(_PLACE_WORDS_TEXT.split())
+""")
 """Words of which a placeholder is made from end to end: your-api-key-here, CHANGE_ME."""
-_LITERALS_TEXT = """
+_LITERALS = word_set("""
 any array blank bool boolean bytes char date enabled disabled false float function int integer list map nil no none
 null number object off on ok optional password prompt required secret secretstr str string text true undefined
 unknown varchar void yes
-"""
-_LITERALS = frozenset(_LITERALS_TEXT.split())
+""")
 """Types, and values that say whether: what a key of that name has in code."""
-_SENTENCE_TEXT = """
+_SENTENCE = word_set("""
 a an and are at be by can cannot did do does enter failed for from has have if in incorrect invalid is it its least
 match may minimum missing must new no not of on only or password passwords passphrase please required reset secret
 set should that the their this to token too use user using wrong was when will with you your forgot change confirm
 current
-"""
-_SENTENCE = frozenset(_SENTENCE_TEXT.split())
+""")
 """Words of a label or a message; a passphrase that is quoted has none of them."""
 _BRACKETED = re.compile(
     r"<[^<>]*>|\{[^{}]*\}|\{\{.*\}\}|\[[^\[\]]*\]|%\([^()]*\)s?|%[A-Za-z_]+%|%[sdrvq]|@[A-Z_]+@|#\{.*|__.*__"
@@ -180,3 +182,99 @@ def telling(value: str) -> bool:
         and value[0] not in "(-"
         and not is_name(value)
     )
+
+
+class Sort(Enum):
+    """How much a name says: a password; a key or token; a word that is secret only beside a value that looks so;
+    "pass" alone, which tests print as well.
+    """
+
+    PASSWORD = auto()
+    SECRET = auto()
+    MAYBE = auto()
+    WORD = auto()
+
+
+TRIGGERS = (
+    "passw|passphrase|passcode|pass|pwd|pswd|pw|secret|token|key|credential|cred|signature|sig|auth|salt|pepper|bearer"
+    "|webhook|dsn|pat|psk|pin|otp|jwt|sas|sid"
+)
+"""Small letters of which a name has some; what comes before and after says the rest."""
+_NAME_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+_PASSWORD_ENDS = (
+    "password", "passwd", "passwort", "passphrase", "passcode", "pwd", "pswd", "dbpass", "pgpass", "userpass",
+    "sshpass", "smtppass", "mailpass", "ldappass", "ftppass", "becomepass", "keypass", "storepass",
+)  # fmt: skip
+_PASS = word_set("pass pw pwd")
+_PLURALS = word_set("passwords secrets keys passphrases")
+_PASSWORDS = word_set("pass pw psk passw")
+_SECRET_ENDS = (
+    "secret", "token", "apikey", "accesskey", "secretkey", "privatekey", "authkey", "accountkey", "masterkey",
+    "sharedkey",
+)  # fmt: skip
+_SECRETS = word_set("credential credentials cred creds signature pat jwt bearer otp sas salt pepper")
+_KEY_OF = word_set("""
+api access secret private auth account encryption encrypt signing master shared subscription service app application
+consumer write admin deploy storage license licence webhook hmac aes jwt session cipher crypto client function functions
+server integration ingest instrumentation data host project primary secondary preshared anon role cookie fernet live
+""")
+"""Words before "key" that make it secret."""
+_MAYBE = word_set("key auth sig dsn pin webhook")
+_QUALIFIER = word_set("""
+prod production dev development test testing staging stage live value val old new main primary secondary base v
+default current previous plain plaintext text string env base64 enc here is data x sha hs admin master root rw ro a
+b raw backup
+""")
+"""What follows the word and changes nothing of it, as numbers do."""
+_LISTED = word_set("""
+page next prev continuation sync cursor pagination eos bos pad unk sep cls mask lock idempotency cache partition sort
+foreign public pub
+""")
+"""Words beside which a key or token is never secret."""
+_HARMLESS = word_set("""
+special stop start end max min num input output prompt completion total group row map dict lookup translation by per
+cancel cancellation first last tokenizer routing hash index unique composite object label known hot has no use
+forgot css tree shift arrow enter on if show hide toggle keyboard press query react message json answer type column
+field
+""")
+"""Words that make a key or token of a list, a page, a model's text or a keyboard of it."""
+
+_NAMED_SO = word_set("password secret token apikey passwd privatekey key")
+_ABOUT = word_set("""
+name names id ids file files path url uri type types count counts limit limits length len size hash ttl expiry
+expires expire expiration expired arn ref header field column kind usage used rate index version format policy rule
+rules error errors hint label prompt manager service store provider class func function method exists valid invalid
+required at in on of for time
+""")
+"""What is said about a secret and is none."""
+
+
+@lru_cache(maxsize=20_000)
+def sort_of(name: str) -> Sort | None:
+    """What a name says of its value; None where it says nothing, as of a count, a file or an id of the secret."""
+    words = [word.lower() for word in _NAME_WORD.findall(name)]
+    if words and words[-1] in _PLURALS:
+        words[-1] = words[-1][:-1]
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] in _QUALIFIER):
+        words.pop()
+    if not words:
+        return None
+    joined, last = "".join(words), words[-1]
+    if joined in _PASS:
+        return Sort.WORD
+    if joined.endswith(_PASSWORD_ENDS) or last in _PASSWORDS:
+        return Sort.PASSWORD
+    is_key = last == "key" and len(words) > 1 and words[-2] in _KEY_OF
+    return _key_or_token(words, is_secret=is_key or joined.endswith(_SECRET_ENDS) or last in _SECRETS)
+
+
+def _key_or_token(words: list[str], *, is_secret: bool) -> Sort | None:
+    last, is_harmless = words[-1], not _HARMLESS.isdisjoint(words)
+    if last in ("key", "token") and not _LISTED.isdisjoint(words):
+        return None
+    if is_secret:
+        return Sort.MAYBE if is_harmless else Sort.SECRET
+    if last in _MAYBE:
+        return None if is_harmless else Sort.MAYBE
+    return None if last in _ABOUT or _NAMED_SO.isdisjoint(words) else Sort.MAYBE

@@ -19,7 +19,7 @@ from sessions.engine.weigh.sizes import known_sizes, message_size
 
 if TYPE_CHECKING:
     from sessions.engine.weigh.calibration.growth import Step
-    from sessions.engine.weigh.calibration.losses import Loss
+    from sessions.engine.weigh.calibration.series import Loss
 
 
 IN_PART = 256

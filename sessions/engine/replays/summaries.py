@@ -23,7 +23,7 @@ from sessions.engine.weigh.sizes import message_size, message_sizes
 
 if TYPE_CHECKING:
     from sessions.engine.reading.texts import Texts
-    from sessions.engine.tokens.estimator import Estimator
+    from sessions.engine.tokens.estimators import Estimator
 
 
 class Letter(NamedTuple):

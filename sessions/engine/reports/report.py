@@ -20,8 +20,7 @@ from sessions.engine.replays.lists import items_at
 from sessions.engine.tokens.estimators._images import image_rule_words
 from sessions.engine.transcript.types import Block, Kind, Message, Parsed, Request
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.weigh.calibration.fit import fit_summary
-from sessions.engine.weigh.calibration.overhead import OverheadPart, overhead_parts
+from sessions.engine.weigh.calibration.fit import OverheadPart, fit_summary, overhead_parts, standing_parts
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.headline import headline
@@ -76,7 +75,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
         "overhead_tokens": weighed.overhead,
         "overhead_label": weighed.overhead_label.value,
         "history_tokens": weighed.history,
-        "overhead_parts": [part_document(part) for part in overhead_parts(weighed, texts)],
+        "overhead_parts": [part_document(part) for part in (*overhead_parts(weighed, texts), *standing_parts(weighed))],
         "ratio": round(weighed.ratio, 4),
         "image_rule": image_rule_words(weighed.model) if transcript.n_images else None,
         "result_wrapper_tokens": weighed.wrapper,

@@ -47,7 +47,7 @@ _built: set[str] = set()
 
 @cache
 def _build(name: str) -> tiktoken.Encoding:
-    import tiktoken  # its start takes longer than counting a small file (see small_texts)
+    import tiktoken  # its start takes longer than counting a small file (see tokenizer)
     from tiktoken_ext import openai_public  # type: ignore[import-untyped]
 
     _built.add(name)

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.registry import get
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.packing.packed_sequence import shared
+from sessions.engine.reading.texts import Texts
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.types import Block, Content, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.texts import Texts
-    from sessions.engine.tokens.estimator import Estimator
 
 MOST_CHARS = 40_000_000
 """A session with more text than this is not read a second time: a minute of counting."""

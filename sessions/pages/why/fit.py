@@ -15,9 +15,9 @@ from django.utils.safestring import SafeString
 
 from sessions.engine.agents.agent import own_trigger
 from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration import fit as fits
 from sessions.engine.weigh.calibration.context_windows import RECORDED, source_words
-from sessions.engine.weigh.calibration.fit import FitPoint, fit_points, median_error, overhead_parts, worst_points
-from sessions.engine.weigh.calibration.overhead import OverheadPart
+from sessions.engine.weigh.calibration.fit import FitPoint, OverheadPart
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.shared import own_threshold
 from sessions.pages.ui import figures
@@ -105,12 +105,12 @@ def build_fit(view: Overview) -> FitView:
 
 
 def _measured(weighed: Weighed) -> Measured:
-    points = fit_points(weighed)
-    worst, last = worst_points(points), len(weighed.transcript.requests) - 1
+    points = fits.fit_points(weighed)
+    worst, last = fits.worst_points(points), len(weighed.transcript.requests) - 1
     return Measured(
         figure_text(scatter_figure(points, worst)) if points else "",
         figure_text(residual_figure(points, worst, last)) if points else "",
-        len(points), median_error(points), worst, overhead_parts(weighed),
+        len(points), fits.median_error(points), worst, fits.overhead_parts(weighed),
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats import _langchain_messages as dumped
@@ -19,9 +19,7 @@ from sessions.engine.reading.formats._records import cleared_before, first_recor
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
 
-if TYPE_CHECKING:
-    Entry = tuple[Any, Origin]
-
+Entry = tuple[Any, Origin]
 EVENT = "_summarization_event"
 LIST_KEYS = ("messages", "chat_history", "history")
 SUMMARY_PATH = (EVENT, "summary_message")

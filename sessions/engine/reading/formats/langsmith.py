@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, response_fact
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import first_said, read_again
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Usage
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.transcript.types import Origin, Usage
 
 TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))
 PLACES = ("trace_id", "dotted_order", "parent_run_id", "session_id")
 MAX_NESTED = 50
 
 
-class _LangSmith:
-    name = "langsmith"
-    label = "LangSmith"
-    source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
-    coverage = Coverage(
-        usage=YES, images=PARTLY, refusals=YES,
-        records=Records(error="run's error", model="ls_model_name"),
-    )  # fmt: skip
-
-    def sniff(self, head: Head) -> Sniff | None:
-        """Runs of a known type with inputs; in a whole document one is a model call, in lines one may follow."""
-        found = [run for record in first_records(head) for run, _ in _runs_in(record)]
-        if any(run["run_type"] == "llm" for run in found):
-            return Sniff(95, f"{len(found)} runs of LangSmith's types, with model calls among them")
-        if found and head.document is None and any("dotted_order" in run or "trace_id" in run for run in found):
-            return Sniff(90, f"{len(found)} runs of LangSmith's types in a trace, no model call among the first")
-        return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
-
-    def parse(self, source: Source, measure: Measured) -> Parsed:
-        return TRACER.parse(source, measure)
-
-    contents = all_values(read_again)
-
-
-def _runs_in(record: Record, path: tuple[str | int, ...] = ()) -> Found:
+def _runs_in(record: Record, path: Path = ()) -> Found:
     """A run and those inside it, or the runs that a page of them lists."""
     is_run = text_of(record.get("run_type")) in TYPES and "inputs" in record and any(key in record for key in PLACES)
     if is_run:
@@ -99,5 +75,25 @@ def _tool_call_id(value: Record) -> str:
     return text_of(fields.get("tool_call_id")) or text_of(as_dict(value.get("inputs")).get("id"))
 
 
-TRACER = Tracer("langsmith", "run", _runs_in, _run, "Export the runs of type llm too", _ends_in)
+class _LangSmith:
+    name = "langsmith"
+    label = "LangSmith"
+    source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
+    coverage = Coverage(
+        usage=YES, images=PARTLY, refusals=YES,
+        records=Records(error="run's error", model="ls_model_name"),
+    )  # fmt: skip
+
+    def sniff(self, head: Head) -> Sniff | None:
+        found = [run for record in first_records(head) for run, _ in _runs_in(record)]
+        if any(run["run_type"] == "llm" for run in found):
+            return Sniff(95, f"{len(found)} runs of LangSmith's types, with model calls among them")
+        if found and head.document is None and any("dotted_order" in run or "trace_id" in run for run in found):
+            return Sniff(90, f"{len(found)} runs of LangSmith's types in a trace, no model call among the first")
+        return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
+
+    parse = Tracer(name, "run", _runs_in, _run, "Export the runs of type llm too", _ends_in).parse
+    contents = all_values(read_again)
+
+
 FORMAT = _LangSmith()

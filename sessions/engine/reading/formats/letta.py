@@ -32,7 +32,6 @@ CUT_SHORT = {
 }  # fmt: skip
 """Reasons to stop that are no end of the work, and what stands before them here; errors have entries of their own."""
 NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "error_message", "ping"})
-OVERFLOW = "context_window_exceeded"
 
 
 class _Letta:
@@ -48,7 +47,6 @@ class _Letta:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Messages with Letta's types."""
         held = ((record, record.get("messages")) for record in first_records(head))
         found = [entry for record, listed in held for entry in (listed if isinstance(listed, list) else [record])]
         own = [kind for entry in found if (kind := text_of(as_dict(entry).get("message_type"))) in TYPES]
@@ -56,9 +54,8 @@ class _Letta:
         return Sniff(92, said) if own else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the agent's messages, the oldest first."""
         skipped: list[Skipped] = []
-        reading = LettaReading(Assembly(measure))
+        reading = _Reading(Assembly(measure))
         entries = list(_entries(source, skipped))
         times = [time for entry, _ in entries if (time := seconds(entry.get("date"))) is not None]
         for entry, origin in reversed(entries) if times != sorted(times) else entries:
@@ -70,7 +67,7 @@ class _Letta:
     contents = each_value(lambda value: _contents(as_dict(value)))
 
 
-class LettaReading:
+class _Reading:
     """The session in the making: entries of one step wait until it is complete."""
 
     def __init__(self, history: Assembly) -> None:
@@ -80,7 +77,6 @@ class LettaReading:
         self.said: list[tuple[Record, Origin]] = []
 
     def take(self, entry: Record, origin: Origin, skipped: list[Skipped]) -> None:
-        """One entry."""
         kind, step = text_of(entry.get("message_type")), text_of(entry.get("step_id"))
         if kind in REPLIES:
             if self.said and step != self.step:
@@ -123,7 +119,7 @@ class LettaReading:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""
         stats = as_dict(entry.get("compaction_stats"))
         self.window = count_of(stats.get("context_window")) or self.window
-        if stats.get("trigger") == OVERFLOW:
+        if stats.get("trigger") == "context_window_exceeded":
             self.history.refuse_once(Refusal(ErrorKind.CONTEXT, None, self.window))
         after = count_of(stats.get("context_tokens_after"))
         self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")

@@ -12,7 +12,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, media_link, result_of, tool_use
+from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._chat_blocks import part_of, parts_of
 from sessions.engine.reading.formats._provider_errors import MAX_DEPTH, MAX_WORDS, Refusal, error_body
@@ -24,7 +24,6 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 NO_PARENT = "00000000-0000-0000-0000-000000000000"
 TREES = ("messages", "messagesTree")
 CONTENT, CALL, SUMMARY, ERROR, UPDATE = "content", "tool_call", "summary", "error", "agent_update"
-APART = frozenset({SUMMARY, ERROR})
 SAID = ("value", "text", ERROR, "think", CONTENT)
 TOO_LONG = frozenset({"INPUT_LENGTH", "FINAL_CONTEXT_OVERFLOW", "EMPTY_MESSAGES"})
 """Errors of LibreChat's own, made before anything is sent."""
@@ -46,13 +45,11 @@ class _LibreChat:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Conversations whose messages say whether the user created them."""
         found = first_records(head)
         n = sum(_is_conversation(record) for record in found)
         return Sniff(95, f"{n} of the first {len(found)} entries have messages with isCreatedByUser") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each conversation."""
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_conversation, "no conversation: it has no messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
@@ -109,8 +106,7 @@ def _placed(record: Record, origin: Origin) -> Iterator[Placed]:
 def _add(history: Assembly, message: Record, origin: Origin) -> None:
     native, time = text_of(message.get("messageId")), seconds(message.get("createdAt"))
     if message.get("isCreatedByUser") is True:
-        contents = _contents(message, origin, Role.USER)
-        history.add(Role.USER, contents, [origin], id=native, timestamp=time, typed=is_prompt(contents))
+        history.add(Role.USER, _contents(message, origin, Role.USER), [origin], id=native, timestamp=time)
     elif message.get("error") is True:
         _failed(history, message)
     else:
@@ -147,7 +143,6 @@ def _summary(history: Assembly, summary: str, origin: Origin, time: float | None
 
 
 def _answer(history: Assembly, message: Record, origin: Origin, facts: dict[str, Any]) -> None:
-    """An answer and its tools' results."""
     parts = [(_as_part(part), inside(origin, CONTENT, n)) for n, part in enumerate(as_list(message.get(CONTENT)))]
     steps = list(_steps([one for one in parts if _kind(one) != UPDATE])) or [[(dict(message), origin)]]
     model, time = text_of(message.get("model")), facts["timestamp"]
@@ -170,7 +165,7 @@ def _steps(parts: list[Placed]) -> Iterator[list[Placed]]:
     step: list[Placed] = []
     for one in parts:
         before = _kind(step[-1]) if step else ""
-        if step and ({before, _kind(one)} & APART or (before == CALL and _kind(one) != CALL)):
+        if step and ({before, _kind(one)} & {SUMMARY, ERROR} or (before == CALL and _kind(one) != CALL)):
             yield step
             step = []
         step.append(one)

@@ -16,6 +16,7 @@ from typing import Any
 
 from sessions.engine.base.words import counted, words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import Assembly, main_window, with_unique_ids
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
@@ -24,18 +25,9 @@ from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.reading.formats._wire_exchanges import (
-    HttpExchange,
-    at_path,
-    call_at,
-    is_request,
-    is_response,
-    wire_contents,
-)
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
 
-BODIES = (("proxy_server_request", "body"), ("proxy_server_request",))
 CUT = "litellm_truncated"
 """What stands in a text that was too long for the table."""
 _NAMES = words("""
@@ -104,7 +96,6 @@ class _LiteLlm:
         return Sniff(95, f"{len(found)} rows with a request_id, a call_type and what the call cost") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the rows name; where each names one of its own, those that their texts tell."""
         skipped: list[Skipped] = []
         rows = _rows(source, skipped)
         calls = [row for row in rows if row.text("call_type") not in OTHERS]
@@ -120,7 +111,7 @@ class _LiteLlm:
         )
         return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
 
-    contents = each_place(lambda value, origin, _: wire_contents(value, origin.path))
+    contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
 
 def _is_row(value: Any) -> bool:
@@ -130,7 +121,6 @@ def _is_row(value: Any) -> bool:
 
 
 def _rows_in(record: Record) -> Iterator[tuple[Record, Path]]:
-    """A row, or those of a page of them."""
     if _is_row(record):
         yield record, ()
         return
@@ -140,7 +130,6 @@ def _rows_in(record: Record) -> Iterator[tuple[Record, Path]]:
 
 
 def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
-    """Every row, in order of time."""
     found = []
     for record, origin in records(source, skipped):
         held = [
@@ -197,7 +186,7 @@ def _n_cut(value: Any) -> int:
 
 def _call(row: Row, group: str) -> TracedCall:
     exchange = _exchange(row)
-    call = call_at(exchange, row.origin) if exchange else TracedCall([], [])
+    call = wire.call_at(exchange, row.origin) if exchange else TracedCall([], [])
     call.usage = _usage(row) or (None if row.failed else call.usage)
     call.model = row.text("model") or call.model
     call.response_id, call.window = row.text("request_id"), row.limit
@@ -207,17 +196,17 @@ def _call(row: Row, group: str) -> TracedCall:
     return call
 
 
-def _exchange(row: Row) -> HttpExchange | None:
+def _exchange(row: Row) -> wire.HttpExchange | None:
     """The call's body and answer, where the proxy stored them."""
     held = decoded(row.value.get("response"))
-    response = held if is_response(held) and not row.failed else None
-    for path in BODIES:
-        if is_request(body := at_path(row.value, path)):
-            return HttpExchange(row.value, body, path, response, ("response",))
+    response = held if wire.is_response(held) and not row.failed else None
+    for path in (("proxy_server_request", "body"), ("proxy_server_request",)):
+        if wire.is_request(body := wire.at_path(row.value, path)):
+            return wire.HttpExchange(row.value, body, path, response, ("response",))
     asked = {"messages": decoded(row.value.get("messages")), "model": row.text("model")}
-    if is_request(asked):
-        return HttpExchange(row.value, asked, (), response, ("response",))
-    return HttpExchange(row.value, {}, (), response, ("response",)) if response is not None else None
+    if wire.is_request(asked):
+        return wire.HttpExchange(row.value, asked, (), response, ("response",))
+    return wire.HttpExchange(row.value, {}, (), response, ("response",)) if response is not None else None
 
 
 def _usage(row: Row) -> Usage | None:

@@ -7,7 +7,7 @@ counts; results of tools stand in steps of their own.  The context length is tha
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as, with_room
@@ -29,12 +29,8 @@ POLICIES = {
 }  # fmt: skip
 
 
-class Part(NamedTuple):
-    """What one message is made of: a message without steps, or a step of a reply."""
-
-    role: Role
-    value: Record
-    origin: Origin
+Part = tuple[Role, Record, Origin]
+"""What one message is made of: a message without steps, or a step of a reply."""
 
 
 def _blocks(content: Any) -> tuple[Content, ...]:
@@ -77,7 +73,6 @@ class _LmStudio:
         return Sniff(90, f"{len(found)} messages in versions, with the one selected") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the selected version of each message."""
         document = source.document()
         if not isinstance(document, dict):
             raise misread("not a conversation: no object")
@@ -90,7 +85,7 @@ class _LmStudio:
             if not parts:
                 skipped.append(Skipped(1, 0, f"message {n} has no version with a role"))
             for part in parts:
-                settings |= _add(history, part)
+                settings |= _add(history, *part)
         # Each call may say with what length its model was loaded; else it is the last one's.
         window = None if any(request.window for request in history.requests) else count_of(settings.get(LENGTH))
         last, title = text_of(as_dict(document.get("lastUsedModel")).get("identifier")), text_of(document.get("name"))
@@ -112,21 +107,20 @@ def _parts(entry: Record, origin: Origin) -> Iterator[Part]:
     if role is None:
         return
     if "content" in version:
-        yield Part(role, version, place)
+        yield role, version, place
         return
     for k, step in enumerate(map(as_dict, as_list(version.get("steps")))):
         if step.get("content"):
             said = Role.USER if step.get("roleOverride") == "tool" else role
-            yield Part(said, step, inside(place, "steps", k))
+            yield said, step, inside(place, "steps", k)
 
 
-def _add(history: Assembly, part: Part) -> dict[str, Any]:
+def _add(history: Assembly, role: Role, value: Record, origin: Origin) -> dict[str, Any]:
     """A message; what its call says of the model's settings."""
-    value, made = part.value, as_dict(part.value.get("genInfo"))
-    contents = _blocks(value.get("content"))
-    place = [inside(part.origin, "content")]
-    if part.role is not Role.ASSISTANT:
-        history.add(part.role, contents, place)
+    contents, made = _blocks(value.get("content")), as_dict(value.get("genInfo"))
+    place = [inside(origin, "content")]
+    if role is not Role.ASSISTANT:
+        history.add(role, contents, place)
         return {}
     stats = as_dict(made.get("stats"))
     usage = exclusive_usage(count_of(stats.get("promptTokensCount")), count_of(stats.get("predictedTokensCount")))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of, system_contents
@@ -21,12 +21,10 @@ from sessions.engine.reading.formats._blocks import is_prompt, preview_of, promp
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import inside, noted, stem_of, unread_notes, values
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
-if TYPE_CHECKING:
-    Found = Iterator[tuple[tuple[str | int, ...], Any]]
-
+Found = Iterator[tuple[Path, Any]]
 CALLS = ("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use")
 SAID = ("agent.message", "agent.thinking", "agent.thread_message_sent", *CALLS)
 RESULTS = {
@@ -38,7 +36,6 @@ RESULTS = {
 """Events that answer a call, and where they name it."""
 TOLD = ("user.message", "system.message", "user.define_outcome", "agent.thread_message_received")
 START, END, COMPACTED = "span.model_request_start", "span.model_request_end", "agent.thread_context_compacted"
-STATES = ("session.", "span.", "user.")
 SYSTEM = "system."
 FAMILIES = ("user.", "agent.", "session.", "span.", SYSTEM, "event_")
 FOREIGN_KEYS = ("data", "timestamp", "parentId")
@@ -65,7 +62,7 @@ def event_contents(event: Any) -> tuple[Content, ...]:
 
 
 @dataclass(slots=True)
-class ManagedReading:
+class _Reading:
     """One thread of a session; ``reply`` is the place of the reply that is being read, ``span`` its request."""
 
     measure: Measured
@@ -117,7 +114,7 @@ class ManagedReading:
         elif kind == COMPACTED:
             self._flush()
             self.thread.marks.append(Mark(len(self.thread.entries), len(self.thread.calls)))
-        elif not kind.startswith(STATES):
+        elif not kind.startswith(("session.", "span.", "user.")):
             self.unknown[kind] += 1
         if kind == "session.error":
             self.thread.fail(event.get("error"))
@@ -179,7 +176,6 @@ class _ManagedAgents:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Events of the API's families, one of which is an agent's or a model request's."""
         document = head.document
         entries = document[:200] if isinstance(document, list) else head.values if document is None else [document]
         events = [event for entry in entries for record, _ in _records(entry) for _, event in _events(record)]
@@ -191,7 +187,7 @@ class _ManagedAgents:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        threads: dict[str, ManagedReading] = {}
+        threads: dict[str, _Reading] = {}
         native, model = "", ""
         system: tuple[Content, ...] = ()
         for record, origin in _recorded(source, skipped):
@@ -202,7 +198,7 @@ class _ManagedAgents:
             for path, event in _events(record):
                 if _is_event(event):
                     thread = text_of(event.get("session_thread_id"))
-                    threads.setdefault(thread, ManagedReading(measure)).take(event, inside(origin, *path))
+                    threads.setdefault(thread, _Reading(measure)).take(event, inside(origin, *path))
                 elif event is not record or "agent" not in record:
                     skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
         stem, found = native or stem_of(source.name), []

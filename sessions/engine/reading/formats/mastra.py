@@ -15,47 +15,25 @@ from typing import Any
 
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import _mastra_spans as mastra
+from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, said_error, sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, answered
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
-from sessions.engine.reading.formats._mastra_spans import (
-    AGENT,
-    GENERATIONS,
-    INFERENCE,
-    STEP,
-    TOOLS,
-    Span,
-    Step,
-    kind_of,
-    reply_contents,
-    spans_in,
-    spans_of,
-    steps_of,
-)
+from sessions.engine.reading.formats._mastra_spans import Span, Step
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, stem_of
-from sessions.engine.reading.formats._traces import (
-    decoded,
-    is_item,
-    is_message,
-    read_again,
-    said_in,
-    system_of,
-    tools_of,
-)
 from sessions.engine.reading.formats._values import Path, as_dict, as_list, count_of, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript, Usage
 
-STOPPED = ("suspended", "aborted")
-
 
 def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     """The blocks of an output of a call, of a message that was sent, or of what a tool gave."""
-    output = as_dict(decoded(values[0])) if len(values) == 1 else {}
-    if message.role is Role.ASSISTANT and "role" not in output and (found := reply_contents(output)):
+    output = as_dict(traces.decoded(values[0])) if len(values) == 1 else {}
+    if message.role is Role.ASSISTANT and "role" not in output and (found := mastra.reply_contents(output)):
         return found
-    return read_again(values, message)
+    return traces.read_again(values, message)
 
 
 class _Mastra:
@@ -71,24 +49,25 @@ class _Mastra:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Spans of Mastra's types in a trace; in a whole document one is a model call, in lines one may follow."""
-        found = [kind_of(span) for record in first_records(head) for span, _ in spans_in(record)]
-        if any(kind in (*GENERATIONS, STEP, INFERENCE) for kind in found):
+        found = [mastra.kind_of(span) for record in first_records(head) for span, _ in mastra.spans_in(record)]
+        if any(kind in (*mastra.GENERATIONS, mastra.STEP, mastra.INFERENCE) for kind in found):
             return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
         if found and head.document is None and 2 * len(found) > len(first_records(head)):
             return Sniff(85, f"{len(found)} spans of Mastra's types, no model call among the first")
         return Sniff(0, "spans of Mastra's types, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions that the calls belong to; a call made inside a tool is a sub-agent's."""
         skipped: list[Skipped] = []
-        spans = spans_of(source, skipped)
+        spans = mastra.spans_of(source, skipped)
         by_id = {span.id: span for span in spans if span.id}
-        steps, matched = steps_of(spans, by_id)
+        steps, matched = mastra.steps_of(spans, by_id)
         calls = answered(_calls(steps, matched))
         if not calls:
             raise misread("no model calls among Mastra's spans")
-        end_calls(calls, (_end(span) for span in spans if span.kind not in (STEP, INFERENCE, *GENERATIONS)))
+        end_calls(
+            calls,
+            (_end(span) for span in spans if span.kind not in (mastra.STEP, mastra.INFERENCE, *mastra.GENERATIONS)),
+        )
         results = [said for step in steps for said in step.results]
         found = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
         known = {step.span.id: step for step in steps}
@@ -135,9 +114,9 @@ def _calls(steps: Sequence[Step], matched: Mapping[str, str]) -> Iterator[Traced
 
 
 def _call(step: Step, matched: Mapping[str, str]) -> TracedCall:
-    tool = next((span for span in step.around if span.kind in TOOLS), None)
+    tool = next((span for span in step.around if span.kind in mastra.TOOLS), None)
     chain = [step.span, *step.around]
-    metadata = as_dict(as_dict(decoded(step.span.value.get("metadata"))).get("modelMetadata"))
+    metadata = as_dict(as_dict(traces.decoded(step.span.value.get("metadata"))).get("modelMetadata"))
     named = (step.told("responseModel"), step.told("model"), metadata.get("modelId"))
     error = error_of(step.span.error or step.inner.error)
     return TracedCall(
@@ -149,7 +128,7 @@ def _call(step: Step, matched: Mapping[str, str]) -> TracedCall:
         timestamp=step.span.started,
         group=next((span.thread for span in chain if span.thread), "") or step.span.text("traceId"),
         caller=matched.get(tool.id, "") or text_of(tool.attributes.get("toolCallId")) if tool else "",
-        system=tools_of(step.told("tools")),
+        system=traces.tools_of(step.told("tools")),
         span=step.span.id,
         trace=step.span.text("traceId"),
         is_counted=True,
@@ -171,42 +150,42 @@ def _close(call: TracedCall, outer: Span, *, is_last: bool) -> None:
 
 
 def _stopped(span: Span) -> Refusal | None:
-    """That a run was stopped before its result, and why."""
     status = span.output.get("status")
-    if status not in STOPPED:
+    if status not in ("suspended", "aborted"):
         return None
     said = f"{status}: {text_of(span.output.get('reason')) or text_of(span.output.get('toolName'))}"
     return Refusal(EventKind.INTERRUPTION, words=said.rstrip(": "))
 
 
 def _said(span: Span) -> list[CallMessage]:
-    """The messages that a generation was given."""
-    value = decoded(span.value.get("input"))
+    value = traces.decoded(span.value.get("input"))
     asked = as_dict(value).get("messages", value)
     path = ("input", "messages") if asked is not value else ("input",)
     if not asked or isinstance(asked, dict):
         return []
-    return said_in(asked, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
+    return traces.said_in(asked, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
 
 
 def _own(span: Span) -> tuple[list[CallMessage], bool]:
     """What a step says that it sent, and whether that is the whole request: else it may be a preview."""
     path: Path = ("input",)
-    value = decoded(span.value.get("input"))
-    body = decoded(as_dict(value).get("body"))
+    value = traces.decoded(span.value.get("input"))
+    body = traces.decoded(as_dict(value).get("body"))
     if isinstance(body, dict):
         value, path = body, ("input", "body")
-    lists = [value, *(decoded(as_dict(value).get(key)) for key in ("messages", "input", "contents"))]
-    if not any(is_message(item) or is_item(item) for held in lists for item in as_list(held)):
+    lists = [value, *(traces.decoded(as_dict(value).get(key)) for key in ("messages", "input", "contents"))]
+    if not any(traces.is_message(item) or traces.is_item(item) for held in lists for item in as_list(held)):
         return [], False
-    return said_in(value, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else ""), len(path) > 1
+    return traces.said_in(value, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else ""), len(
+        path
+    ) > 1
 
 
 def _instructions(step: Step, sent: Iterable[CallMessage]) -> tuple[Content, ...]:
     """The agent's instructions, where no message of the system has them."""
     if any(said.role is Role.SYSTEM for said in sent):
         return ()
-    return next((system_of(s.attributes.get("instructions")) for s in step.around if s.kind == AGENT), ())
+    return next((traces.system_of(s.attributes.get("instructions")) for s in step.around if s.kind == mastra.AGENT), ())
 
 
 def _usage(counts: Any) -> Usage | None:
@@ -236,7 +215,7 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
     last = known.get(transcript.requests[-1].response_id) if n else None
     if last is None or transcript.end_is_told():
         return transcript
-    agent = next((span for span in last.around if span.kind == AGENT), None)
+    agent = next((span for span in last.around if span.kind == mastra.AGENT), None)
     most = count_of(agent.attributes.get("maxSteps")) if agent else 0
     is_most = last.attributes.get("isContinued") is True and count_of(last.attributes.get("stepIndex")) + 1 == most
     said = f"maxSteps {most} was reached" if is_most else ""

@@ -31,8 +31,6 @@ RUNS = frozenset({"runs", "turns", "rounds", "steps"})
 """Lists whose entries are parts of one session."""
 THREADS = ("topic_id", "conversation_id", "thread_id", "chat_id", "session_id")
 IDS = ("session_id", "conversation_id", "thread_id", "id")
-USAGE = ("usage", "metrics", "token_usage", "usage_metadata", "metadata")
-PICTURES = ("image_list", "images")
 RESULTS = "tool_call_states"
 _SUMMARY = re.compile(r"compact|compress|summar", re.IGNORECASE)
 """A role under which a summary stands for all before it."""
@@ -42,7 +40,6 @@ SUMMARY = "conversation_summary"
 """Continue's: the summary that is sent in place of its message and all before it."""
 KERNEL_SUMMARY = "__summary__"
 """What the metadata of a summary by Semantic Kernel's reducer have."""
-ERRORS = ("error", "last_error", "error_message")
 TIMES = ("timestamp", "created_at", "create_time", "time")
 WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
 SENT = ("prompt_tokens", "input_tokens", "total_input_tokens")
@@ -163,7 +160,7 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
             # What it took has left the list already.
             history.event(EventKind.COMPACTION_STARTED, " ".join(said[held].split()))
             history.summary(parts_of(said[held]), [inside(origin, "compaction", held)], history.forget(()))
-    if error := next((outer[key] for key in ERRORS if outer.get(key)), None):
+    if error := next((outer[key] for key in ("error", "last_error", "error_message") if outer.get(key)), None):
         history.fail(error)
     history.note(n_again, f"Messages marked as sent again from history: {n_again}; each is read once")
     history.note(True, "Read by its messages: of what else this file records, only the usual is known")
@@ -212,7 +209,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     if not isinstance(value, dict):
         return _results(value) if isinstance(value, list) else parts_of(value)
     message = _message(value)
-    pictures = [_plain(as_dict(one)) for key in PICTURES for one in as_list(message.get(key))]
+    pictures = [_plain(as_dict(one)) for key in ("image_list", "images") for one in as_list(message.get(key))]
     links = [link for one in pictures if (link := text_of(one.get("url")) or text_of(one.get("data")))]
     return (*chat_contents(message), *(media_link(link, kind=Kind.IMAGE) for link in links))
 
@@ -228,8 +225,7 @@ def _results(value: Any) -> tuple[Content, ...]:
 
 
 def _usage(plain: Record) -> Usage | None:
-    """The counts of a call, under whichever of the usual keys."""
-    for key in USAGE:
+    for key in ("usage", "metrics", "token_usage", "usage_metadata", "metadata"):
         counts = _plain(as_dict(plain.get(key)))
         if "prompt_tokens" not in counts and any(count_of(counts.get(kept)) for kept in INPUTS[1:]):
             return usage_of(counts)
@@ -262,7 +258,6 @@ class _MessageLists:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Two messages at least, of a user and of a model: anything else that knows the file goes before."""
         found = [one for record in first_records(head) for one in _messages(record, Origin(1, 0, 0))]
         # Lines with more than a message are some agent's log, whose other lines are not to be left out.
         has_more = any(one.origin.path or "message" in one.entry or "type" in one.entry for one in found)
@@ -272,7 +267,6 @@ class _MessageLists:
         return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """A session for each conversation that messages name, or for each list of a record."""
         skipped: list[Skipped] = []
         sessions: dict[str, list[Found]] = {}
         for record, origin in records(source, skipped):

@@ -20,7 +20,6 @@ from sessions.engine.reading.formats._values import as_dict, as_list, seconds, t
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
 
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
-FENCES = ("```bash", "```mswea_bash_command")
 
 
 class _MiniSweAgent:
@@ -48,7 +47,6 @@ class _MiniSweAgent:
         return Sniff(0, "a list of messages with a role and content, but replies hold no fenced shell command")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: every entry a message."""
         document = source.document()
         if not isinstance(document, (dict, list)):
             raise UnreadableInput("neither a list of messages nor an object with one", next_step="Check the format")
@@ -77,7 +75,7 @@ class _MiniSweAgent:
 def shell_replies(entries: Sequence[dict[str, Any]]) -> str:
     """How many of the replies are fenced shell commands, where a system prompt and at least half are; else ""."""
     replies = [text_of(entry["content"]) for entry in entries if entry["role"] == "assistant"]
-    n_fenced = sum(any(fence in reply for fence in FENCES) for reply in replies)
+    n_fenced = sum(any(fence in reply for fence in ("```bash", "```mswea_bash_command")) for reply in replies)
     is_run = n_fenced and 2 * n_fenced >= len(replies) and entries[0]["role"] == "system"
     return f"{n_fenced} of {len(replies)}" if is_run else ""
 

@@ -27,7 +27,6 @@ OUTPUT = "output"
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
-    """What is said in a message, and the files beside it."""
     message = as_dict(value)
     return (*parts_of(message.get("content")), *(_file(file) for file in as_list(message.get("files"))))
 
@@ -49,14 +48,12 @@ class _OpenWebUI:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Chats whose history is a tree of messages with childrenIds."""
         found = first_records(head)
         n = sum(_is_chat(record) for record in found)
         said = f"{n} of the first {len(found)} entries have a history of messages by childrenIds"
         return Sniff(95, said) if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each chat."""
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_chat, "no chat: it has no history of messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]

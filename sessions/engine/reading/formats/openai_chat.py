@@ -44,7 +44,6 @@ class _OpenAIChat:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions of the file; messages that several requests send are counted once."""
         document = source.head().document
         skipped: list[Skipped] = []
         if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):

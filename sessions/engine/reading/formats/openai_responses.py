@@ -24,7 +24,6 @@ from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
-OBJECTS = ("response", "response.compaction")
 ENDS = ("response.completed", "response.incomplete", "response.failed")
 RESPONSES_WIRE = Wire(
     item_contents,
@@ -56,7 +55,6 @@ class _OpenAIResponses:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The sessions of the file; items that several requests send are counted once."""
         skipped: list[Skipped] = []
         head = source.head()
         if STREAM.match(head.data):
@@ -205,7 +203,7 @@ def _is_request(document: Record) -> bool:
 
 
 def _is_response(document: Record) -> bool:
-    return document.get("object") in OBJECTS and isinstance(document.get("output"), list)
+    return document.get("object") in ("response", "response.compaction") and isinstance(document.get("output"), list)
 
 
 FORMAT = _OpenAIResponses()

@@ -26,7 +26,6 @@ from sessions.engine.transcript.types import Content, Kind, Message, Origin, Par
 PART, DATA = "part", "data"
 COLUMNS = {"session": ("id", "title"), "message": ("id", "session_id", DATA), PART: ("message_id", "session_id", DATA)}
 NOT_SENT = frozenset({"step-start", "step-finish", "patch", "snapshot", "agent", "retry"})
-NOT_SENT_FILES = ("text/plain", "application/x-directory")
 ENCRYPTED = ("signature", "reasoningEncryptedContent", "redactedData", "thoughtSignature")
 ABORTED = "MessageAbortedError"
 """The error of a reply that its user broke off."""
@@ -90,7 +89,7 @@ def _part(part: Any) -> tuple[Content, ...]:
 def _file(part: Record) -> tuple[Content, ...]:
     """An image or a document; text files and folders are sent as synthetic text parts instead."""
     media_type, url = text_of(part.get("mime")), text_of(part.get("url"))
-    if media_type in NOT_SENT_FILES:
+    if media_type in ("text/plain", "application/x-directory"):
         return ()
     return (media_link(url, media_type, name=text_of(part.get("filename"))) if url else opaque(part),)
 
@@ -117,7 +116,6 @@ class _Opencode:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with info, and messages that are info and parts; the messages alone; or its tables."""
         if all(has_columns(head, table, *columns) for table, columns in COLUMNS.items()):
             return Sniff(95, "a database with sessions, messages and parts as opencode keeps them")
         document = as_dict(head.document)
@@ -129,7 +127,6 @@ class _Opencode:
         return Sniff(0, "messages have info and parts, but the document has no info") if entries else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The session of the exported messages, or every session of the database that has some."""
         if source.database() is not None:
             rows = rows_of(source, "session", "ORDER BY rowid")
             found = [_session(_entries(source, text_of(row.get("id"))), row, measure) for row, _ in rows]
@@ -189,8 +186,6 @@ def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, meas
 
 
 class _Reading:
-    """The session in the making."""
-
     def __init__(self, history: Assembly) -> None:
         self.history = history
         self.system: tuple[Content, ...] = ()

@@ -21,10 +21,13 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, se
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 HISTORY_KEYS = ("history", "trajectory", "events")
+ASKED, CONDENSED = ("condensation_request", "CondensationRequest"), ("condensation", "Condensation")
+SAID = ("message", "MessageEvent")
+"""Kinds of events as the versions 0 and 1 name them."""
 
 
 @dataclass(slots=True)
-class OpenHandsReading:
+class _Reading:
     """What one file collects: sessions, what is skipped, how many events of each kind are not context."""
 
     measure: Measured
@@ -33,10 +36,10 @@ class OpenHandsReading:
     unused: Counter[str] = field(default_factory=Counter)
 
 
-class OpenHandsRun:
+class _Run:
     """One session in the making."""
 
-    def __init__(self, reading: OpenHandsReading) -> None:
+    def __init__(self, reading: _Reading) -> None:
         self.reading = reading
         self.history = Assembly(reading.measure)
         self.spending = v1.CallUsage()
@@ -47,63 +50,51 @@ class OpenHandsRun:
 
     def take(self, event: Any, origin: Origin) -> None:
         """One event of either version; anything else is skipped with its line."""
-        if v0.is_event(event):
-            self._take_v0(event, origin)
-        elif v1.is_event(event):
-            self._take_v1(event, origin)
-        else:
+        is_old = v0.is_event(event)
+        version = v0 if is_old else v1
+        if not version.is_event(event):
             self.reading.skipped.append(Skipped(origin.line, origin.offset, "neither an action nor an observation"))
-
-    def _take_v0(self, event: Record, origin: Origin) -> None:
-        role = v0.role_of(event)
-        facts: dict[str, Any] = {"id": v0.event_id(event), "timestamp": seconds(event.get("timestamp"))}
-        self.history.refuse(v0.error_of_event(event))
-        self.is_asked = self.is_asked or event.get("action") == "condensation_request"
-        if event.get("action") == "condensation":
-            self._condense(v0.forgotten_ids(event), _summary_v0(event), origin, facts)
-        if role is None:
-            self.reading.unused[text_of(event.get("action") or event.get("observation"))] += 1
             return
-        contents = v0.contents_of_event(event)
-        if role is Role.ASSISTANT:
-            response = v0.response_of(event)
-            facts |= {"response_id": text_of(response.get("id")), "model": text_of(response.get("model"))}
-            index = self.history.reply(contents, [origin], usage=openai_usage(response.get("usage")), **facts)
-        else:
-            typed = event.get("action") == "message" and event.get("source") == "user"
-            index = self.history.add(role, contents, [origin], typed=typed, **facts)
-        if role is Role.SYSTEM:
-            args = as_dict(event.get("args"))
-            self.system += definitions(args.get("tools"), function_name)
-            self.client = text_of(args.get("openhands_version")) or self.client
-        self.history.remember(facts["id"], index)
-
-    def _take_v1(self, event: Record, origin: Origin) -> None:
-        role, kind = v1.role_of(event), event["kind"]
-        facts: dict[str, Any] = {"id": text_of(event.get("id")), "timestamp": seconds(event.get("timestamp"))}
-        if kind in v1.FAILURES:
+        role, kind = version.role_of(event), event.get("action") if is_old else event["kind"]
+        native = v0.event_id(event) if is_old else text_of(event.get("id"))
+        facts: dict[str, Any] = {"id": native, "timestamp": seconds(event.get("timestamp"))}
+        if is_old:
+            self.history.refuse(v0.error_of_event(event))
+        elif kind in v1.FAILURES:
             self.history.fail({key: event.get(key) for key in ("code", "detail")})
-        self.is_asked = self.is_asked or kind == "CondensationRequest"
-        if kind == "Condensation":
-            self._condense(v1.forgotten_ids(event), v1.contents_of_event(event), origin, facts)
+        self.is_asked = self.is_asked or kind in ASKED
+        if kind in CONDENSED:
+            summary = _summary_v0(event) if is_old else v1.contents_of_event(event)
+            self._condense(version.forgotten_ids(event), summary, origin, facts)
         if kind == "ConversationStateUpdateEvent":
             self.spending.update(event)
             self.events_at = v1.condenser_limit(event.get("value")) or self.events_at
         if role is None:
-            self.reading.unused[kind] += 1
+            self.reading.unused[text_of(kind or event.get("observation"))] += 1
             return
-        contents = v1.contents_of_event(event)
+        contents = version.contents_of_event(event)
         if role is Role.ASSISTANT:
-            native, model = text_of(event.get("llm_response_id")), self.spending.model
-            known = bool(native) and any(r.response_id == native for r in self.history.requests[-1:])
-            usage = None if known else self.spending.take()
-            index = self.history.reply(contents, [origin], response_id=native, usage=usage, model=model, **facts)
+            index = self.history.reply(contents, [origin], **self._call(event, is_old=is_old), **facts)
         else:
-            typed = kind == "MessageEvent" and event.get("source") == "user"
+            typed = kind in SAID and event.get("source") == "user"
             index = self.history.add(role, contents, [origin], typed=typed, **facts)
-        if role is Role.SYSTEM:
+        if role is Role.SYSTEM and is_old:
+            args = as_dict(event.get("args"))
+            self.system += definitions(args.get("tools"), function_name)
+            self.client = text_of(args.get("openhands_version")) or self.client
+        elif role is Role.SYSTEM:
             self.system += v1.tool_definitions(event)
-        self.history.remember(facts["id"], index)
+        self.history.remember(native, index)
+
+    def _call(self, event: Record, *, is_old: bool) -> dict[str, Any]:
+        """What a reply says of its call; usage stands with the first event of a response."""
+        if is_old:
+            response = v0.response_of(event)
+            native, model = text_of(response.get("id")), text_of(response.get("model"))
+            return {"response_id": native, "model": model, "usage": openai_usage(response.get("usage"))}
+        native, model = text_of(event.get("llm_response_id")), self.spending.model
+        known = bool(native) and any(r.response_id == native for r in self.history.requests[-1:])
+        return {"response_id": native, "model": model, "usage": None if known else self.spending.take()}
 
     def _condense(
         self, forgotten: set[str], summary: tuple[Content, ...], origin: Origin, facts: dict[str, Any]
@@ -174,9 +165,8 @@ class _OpenHands:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each history; events on lines of their own are one session."""
-        reading = OpenHandsReading(measure)
-        flat = OpenHandsRun(reading)
+        reading = _Reading(measure)
+        flat = _Run(reading)
         head = source.head()
         # The file's JSON values: one a line, or one document over many lines.
         placed = ((value, line.at()) for line, value in values(source, reading.skipped))
@@ -197,8 +187,8 @@ class _OpenHands:
     contents = each_place(_contents)
 
 
-def _read_history(reading: OpenHandsReading, holder: Any, origin: Origin, stem: str) -> None:
-    run, events, place, named = OpenHandsRun(reading), holder, origin, as_dict(holder)
+def _read_history(reading: _Reading, holder: Any, origin: Origin, stem: str) -> None:
+    run, events, place, named = _Run(reading), holder, origin, as_dict(holder)
     if named:
         key = next(key for key in HISTORY_KEYS if isinstance(named.get(key), list))
         events, place = named[key], inside(origin, key)

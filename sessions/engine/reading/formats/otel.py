@@ -15,27 +15,17 @@ from dataclasses import replace
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats import _calls as traced
+from sessions.engine.reading.formats import _otel_spans as otel
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._otel_spans import (
-    Span,
-    is_choice,
-    is_span,
-    message_at,
-    messages_at,
-    normal,
-    plain,
-    spans_in,
-    spread,
-)
+from sessions.engine.reading.formats._otel_spans import Span
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._values import count_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
-PROVIDER_KEYS = ("gen_ai.provider.name", "gen_ai.system", "llm.provider")
 SENT = (
     *("gen_ai.input.messages", "llm.input_messages", "gen_ai.prompt"),
     *("ai.prompt.messages", "ai.prompt", "gcp.vertex.agent.llm_request"),
@@ -70,8 +60,6 @@ WRITE_KEYS = (
     "llm.token_count.prompt_details.cache_write",
     "gen_ai.usage.details.cache_write_tokens",
 )
-REASONING_KEYS = ("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")
-MODEL_KEYS = ("gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
 LIMITS = ("execute_tool", "invoke_agent")
 SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
@@ -96,18 +84,18 @@ class _Otel:
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)
-        spans = [span for record in found for span in spans_in(record, Origin(1, 0, 0))]
+        spans = [span for record in found for span in otel.spans_in(record, Origin(1, 0, 0))]
         calls = [span for span in spans if _is_call(span)]
         if calls:
             conventions = "OpenInference" if any(key.startswith("llm.") for key in calls[0].attributes) else "GenAI"
             return Sniff(90, f"{len(calls)} of {len(spans)} spans are model calls by the {conventions} conventions")
-        if spans or any("resourceSpans" in record or is_span(record) for record in found):
+        if spans or any("resourceSpans" in record or otel.is_span(record) for record in found):
             return Sniff(0, "spans, but none has gen_ai.* or llm.* attributes of a model call with messages")
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        spans = [span for record, origin in records(source, skipped) for span in spans_in(record, origin)]
+        spans = [span for record, origin in records(source, skipped) for span in otel.spans_in(record, origin)]
         if not spans:
             raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
@@ -131,7 +119,7 @@ class _Otel:
         )
         return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
 
-    contents = all_values(lambda values, message: traces.read_again(messages_at(values, message.origins), message))
+    contents = all_values(lambda values, message: traces.read_again(otel.messages_at(values, message.origins), message))
 
 
 def _is_call(span: Span) -> bool:
@@ -149,14 +137,14 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
     answers = (*REPLIED, VALUES[1])
     replied = [said for said in _said(span, answers, Role.ASSISTANT, span.id) if said.role is Role.ASSISTANT]
     raw = next((found for key in answers if (found := traces.usage_in(span.get(key)))), None)
-    instructions = (traces.system_of(plain(one.get(*SYSTEM_KEYS))) for one in (span, *around))
+    instructions = (traces.system_of(otel.plain(one.get(*SYSTEM_KEYS))) for one in (span, *around))
     said = next(filter(None, instructions), ())
     tools = traces.tools_of(span.get("gen_ai.tool.definitions", "llm.tools", "ai.prompt.tools"))
     return traced.TracedCall(
         sent=_said(span, (*SENT, VALUES[0]), Role.USER, f"{span.id}.in" if span.id else ""),
         replied=replied,
         usage=raw or _usage(span),
-        model=span.text(*MODEL_KEYS),
+        model=span.text("gen_ai.response.model", "gen_ai.request.model", "llm.model_name"),
         response_id=span.text("gen_ai.response.id") or span.id,
         timestamp=span.started,
         group=span.text("gen_ai.conversation.id", "session.id") or span.trace,
@@ -166,7 +154,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
         trace=span.trace,
         edits=traced.ServerEdits(
             compacted=any(traced.is_compaction(content) for said in replied for content in said.contents),
-            from_next="anthropic" not in span.text(*PROVIDER_KEYS).lower(),
+            from_next="anthropic" not in span.text("gen_ai.provider.name", "gen_ai.system", "llm.provider").lower(),
             is_flagged=is_flagged(span),
             tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
             error=error_of(span.error),
@@ -200,15 +188,15 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced
         elif key in span.attributes:
             found = _each(span, key, role, stem)
         else:
-            placed = ((f"{stem}.{n}" if stem else "", *one) for n, one in enumerate(spread(span, key)))
+            placed = ((f"{stem}.{n}" if stem else "", *one) for n, one in enumerate(otel.spread(span, key)))
             found = [
                 traced.CallMessage(traces.role_of_said(said, role), traces.trace_contents(said), at, name)
                 for name, said, at in placed
             ]
         if found := [said for said in found if said.contents]:
             return found
-    told = [(event, n) for event, n in span.events if is_choice(event) == (role is Role.ASSISTANT)]
-    return traces.spoken([(normal(event), inside(span.origin, "events", n)) for event, n in told], role, stem)
+    told = [(event, n) for event, n in span.events if otel.is_choice(event) == (role is Role.ASSISTANT)]
+    return traces.spoken([(otel.normal(event), inside(span.origin, "events", n)) for event, n in told], role, stem)
 
 
 def _together(span: Span, role: Role, stem: str) -> list[traced.CallMessage]:
@@ -227,7 +215,7 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessag
         return traces.said_in(value, origin, role, stem)
     places = [inside(origin, position) for position in range(len(messages))]
     return traces.spoken(
-        [(message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem
+        [(otel.message_at([m], [place]), place) for m, place in zip(messages, places, strict=True)], role, stem
     )
 
 
@@ -240,7 +228,7 @@ def _usage(span: Span) -> Usage | None:
         count(OUTPUT_KEYS),
         cache_read=count(READ_KEYS),
         cache_write=count(WRITE_KEYS),
-        reasoning=count(REASONING_KEYS),
+        reasoning=count(("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")),
     )
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
+from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
@@ -34,6 +35,8 @@ PLACEHOLDER_CHARS_PER_TOKEN = 8
 """An aborted reply whose output is smaller than this was counted before it was complete."""
 NOT_CONTEXT = frozenset({"session", "model_change", "thinking_level_change", "custom", "label", "session_info"})
 INTO_CONTEXT = {"branch_summary": "summary", "custom_message": "content"}
+NOWHERE = "\0"
+"""A parent that no entry is: the entry before stands in its place."""
 FOREIGN_KEYS = ("sessionId", "uuid", "parentUuid", "payload")
 
 
@@ -115,11 +118,10 @@ class Node:
     place: int | None = None
     mark: Mark | None = None
     first_kept: int | str | None = None
-    summary: str = ""
 
 
 @dataclass(slots=True)
-class PiReading:
+class _Reading:
     """What one pass over the file collects."""
 
     measure: Measured
@@ -131,8 +133,7 @@ class PiReading:
     name: str = ""
 
 
-def read_entry(reading: PiReading, line: Line, value: Record) -> None:
-    """Take one entry of the file."""
+def _read_entry(reading: _Reading, line: Line, value: Record) -> None:
     kind, parent = text_of(value.get("type")), value.get("parentId")
     node = Node(text_of(value.get("id")), parent if isinstance(parent, str) else None)
     reading.nodes.append(node)
@@ -161,7 +162,7 @@ def read_entry(reading: PiReading, line: Line, value: Record) -> None:
         reading.unknown[kind] += 1
 
 
-def settle_branch(reading: PiReading) -> None:
+def _settle_branch(reading: _Reading) -> None:
     """Drop what is not on the branch of the last entry, and find what each compaction of it kept."""
     branch = _branch(reading.nodes)
     path = sorted(branch)
@@ -176,7 +177,7 @@ def settle_branch(reading: PiReading) -> None:
             reading.thread.marks.append(node.mark)
 
 
-def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin, timestamp: float | None) -> None:
+def _add_message(reading: _Reading, node: Node, message: Record, origin: Origin, timestamp: float | None) -> None:
     role_name = text_of(message.get("role"))
     role = ROLES.get(role_name, Role.USER)
     entry = _entry(reading, contents := pi_contents(message), origin, role, timestamp)
@@ -199,7 +200,7 @@ def _add_message(reading: PiReading, node: Node, message: Record, origin: Origin
         reading.thread.calls.append(call)
 
 
-def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -> None:
+def _add_compaction(reading: _Reading, node: Node, value: Record, line: Line) -> None:
     """The context is then the summary, what was kept before this line, and what follows it."""
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls), outside=False)
     mark.tokens_before = count_of(value.get("tokensBefore")) or None
@@ -214,23 +215,16 @@ def _add_compaction(reading: PiReading, node: Node, value: Record, line: Line) -
 
 
 def _entry(
-    reading: PiReading, contents: tuple[Content, ...], origin: Origin, role: Role, timestamp: float | None
+    reading: _Reading, contents: tuple[Content, ...], origin: Origin, role: Role, timestamp: float | None
 ) -> Entry:
     return Entry((origin,), role, reading.measure(contents), preview_of(contents), timestamp=timestamp)
 
 
 def _branch(nodes: Sequence[Node]) -> set[int]:
-    numbers = {node.ident: number for number, node in enumerate(nodes) if node.ident}
-    found: set[int] = set()
-    at = len(nodes) - 1
-    while at >= 0:
-        found.add(at)
-        node = nodes[at]
-        if node.ident and node.parent is None:
-            return found | {number for number in range(at) if not nodes[number].ident}
-        above = numbers.get(node.parent or "", at)
-        at = above if above < at else at - 1
-    return found
+    """Entries on the branch of the last one, with those before its root that have no id."""
+    links = [(n.ident, "" if n.ident and n.parent is None else n.parent or NOWHERE) for n in nodes]
+    found = branch(links, len(nodes) - 1)
+    return {*found, *(number for number in range(min(found, default=0)) if not nodes[number].ident)}
 
 
 def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
@@ -270,11 +264,10 @@ class _Pi:
         return Sniff(0, "lines have a message, but nothing of pi's") if entries else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the branch that the last entry stands on."""
-        reading = PiReading(measure)
+        reading = _Reading(measure)
         for line, value in objects(source, reading.skipped):
-            read_entry(reading, line, value)
-        settle_branch(reading)
+            _read_entry(reading, line, value)
+        _settle_branch(reading)
         n_failed = sum(call.failed for call in reading.thread.calls)
         n_left = sum(entry.dropped for entry in reading.thread.entries)
         transcript = session_of(

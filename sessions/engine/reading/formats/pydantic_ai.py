@@ -17,7 +17,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, se
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
-KINDS = ("request", "response")
 SYSTEM, PROMPT = "system-prompt", "user-prompt"
 LISTS = ("messages", "message_history", "all_messages")
 """Where a file that is no list of messages keeps them."""
@@ -60,7 +59,6 @@ class _PydanticAI:
     coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="model_name"))
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Requests and responses with parts that say their kind."""
         found = first_records(head)
         if isinstance(head.document, dict):
             found = [as_dict(one) for one in as_list(head.document.get(_key(head.document)))]
@@ -70,7 +68,6 @@ class _PydanticAI:
         return Sniff(92, f"{len(fitting)} of the first {len(found)} entries are requests and responses with part_kind")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: its messages in order."""
         history, skipped = Assembly(measure), list[Skipped]()
         instructions: list[str] = []
         for message, origin in _messages(source, skipped):
@@ -122,7 +119,7 @@ def _fits(value: Any) -> bool:
     """Whether a value is a request or a response whose parts say their kind."""
     held = as_dict(value)
     parts = held.get("parts")
-    if held.get("kind") not in KINDS or not isinstance(parts, list):
+    if held.get("kind") not in ("request", "response") or not isinstance(parts, list):
         return False
     return all("part_kind" in as_dict(part) for part in parts) and bool(parts or "usage" in held)
 

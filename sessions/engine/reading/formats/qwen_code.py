@@ -32,11 +32,10 @@ COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
 """A compression, and how the client numbers one whose result was larger, or could not be counted."""
 TURNS = frozenset({*ROLES, "rewind", COMPRESSION})
 """What the branch may end at: a title or a snapshot that is written later is no turn of the conversation."""
-HISTORY = ("systemPayload", "compressedHistory")
 
 
 @dataclass(slots=True)
-class QwenRecord:
+class _Record:
     """One record; ``history`` is the whole list after a compression, None for every other record."""
 
     kind: str
@@ -81,10 +80,9 @@ class _QwenCode:
         return Sniff(60, "chained system records with a payload, but no message among the first") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The main conversation on the branch of its last turn, then its sub-agents."""
         skipped: list[Skipped] = []
-        sessions: dict[str, list[QwenRecord]] = {"": []}
-        replies: dict[tuple[str, str], QwenRecord] = {}
+        sessions: dict[str, list[_Record]] = {"": []}
+        replies: dict[tuple[str, str], _Record] = {}
         client = project = ""
         unfit = "not a record with a uuid and a message of parts"
         for line, value in objects(source, skipped, is_qwen_record, unfit):
@@ -111,10 +109,9 @@ class _QwenCode:
     contents = each_value(qwen_contents)
 
 
-def _record(line: Line, value: Record, measure: Measured) -> QwenRecord:
-    """The record of a line, measured where it holds messages."""
+def _record(line: Line, value: Record, measure: Measured) -> _Record:
     kind, payload = text_of(value.get("type")), as_dict(value.get("systemPayload"))
-    record = QwenRecord(
+    record = _Record(
         kind=text_of(value.get("subtype")) or kind if kind == "system" else kind,
         uuid=text_of(value.get("uuid")),
         parent=text_of(value.get("parentUuid")),
@@ -165,7 +162,7 @@ def _entry(contents: tuple[Content, ...], origin: Origin, role: Role, measure: M
     return Entry((origin,), role, measure(contents), preview_of(contents), hash((role, said)))
 
 
-def _compression(record: QwenRecord, payload: Record, line: Line, measure: Measured) -> None:
+def _compression(record: _Record, payload: Record, line: Line, measure: Measured) -> None:
     """The list after the compression; one that failed or came to nothing records no list."""
     info, history = as_dict(payload.get("info")), payload.get("compressedHistory")
     before, after = (count_of(info.get(key)) for key in ("originalTokenCount", "newTokenCount"))
@@ -178,7 +175,7 @@ def _compression(record: QwenRecord, payload: Record, line: Line, measure: Measu
     record.history = [
         _entry(
             qwen_contents(item),
-            line.at(*HISTORY, position),
+            line.at("systemPayload", "compressedHistory", position),
             Role.ASSISTANT if item.get("role") == "model" else Role.USER,
             measure,
         )
@@ -187,8 +184,7 @@ def _compression(record: QwenRecord, payload: Record, line: Line, measure: Measu
     ]
 
 
-def _merge(first: QwenRecord, second: QwenRecord) -> None:
-    """Add to a record what another one with its uuid says."""
+def _merge(first: _Record, second: _Record) -> None:
     if first.message and second.message:
         said, more = first.message, second.message
         said.origins += more.origins
@@ -199,7 +195,7 @@ def _merge(first: QwenRecord, second: QwenRecord) -> None:
     first.window = second.window or first.window
 
 
-def _transcript(records: Sequence[QwenRecord], **facts: Any) -> Transcript:
+def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
     leaf = max((place for place, record in enumerate(records) if record.kind in TURNS), default=-1)
     thread, on_branch = Thread(), set(branch([(record.uuid, record.parent) for record in records], leaf))
     uuids = {records[number].uuid for number in on_branch}
@@ -228,7 +224,7 @@ def _transcript(records: Sequence[QwenRecord], **facts: Any) -> Transcript:
     return session_of(thread, format=FORMAT.name, window=window or None, **facts)
 
 
-def _append(thread: Thread, entry: Entry, record: QwenRecord) -> int:
+def _append(thread: Thread, entry: Entry, record: _Record) -> int:
     entry.native_id, entry.timestamp = record.uuid, record.timestamp
     place = thread.add(entry)
     if entry.role is Role.ASSISTANT and record.history is None:
@@ -236,7 +232,7 @@ def _append(thread: Thread, entry: Entry, record: QwenRecord) -> int:
     return place
 
 
-def _compress(thread: Thread, record: QwenRecord, history: Sequence[Entry], live: list[int]) -> list[int]:
+def _compress(thread: Thread, record: _Record, history: Sequence[Entry], live: list[int]) -> list[int]:
     """Replace what is live by the list after the compression; the places of that list."""
     number, stayed = len(thread.marks), _stayed(thread, history, live)
     mark = Mark(len(thread.entries), len(thread.calls), sorted(stayed.values()), outside=False)

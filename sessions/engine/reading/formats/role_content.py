@@ -64,7 +64,6 @@ class _RoleContent:
         return Sniff(0, f"only {said}") if 2 * len(fitting) < len(lines) else Sniff(80, said)
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: every line or entry a message."""
         skipped: list[Skipped] = []
         assembly, n_cleared = Assembly(measure), 0
         models: list[str] = []

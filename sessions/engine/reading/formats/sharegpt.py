@@ -26,19 +26,14 @@ ROLES = {
     **dict.fromkeys(("gpt", "assistant", "chatgpt", "model", "bing", "bard", "function_call"), Role.ASSISTANT),
     "system": Role.SYSTEM,
 }
-CALL_ROLES = frozenset({"function_call"})
 RESULT_ROLES = frozenset({"observation", "function_response", "tool"})
 PLACEHOLDER = "<image>"
 TEXT_KINDS = {"text": Kind.TEXT, "reasoning": Kind.THINKING}
-IMAGE_TYPES = frozenset({"image_url", "image"})
-TURN_KEYS = ("conversations", "conversation", "messages")
-ID_KEYS = ("id", "conversation_id", "session_id", "uuid")
 REQUEST_KEYS = (
     *("model", "max_tokens", "request", "response", "sessionId", "trajectory", "history", "info", "usage"),
     *("harness", "epoch"),
 )
 AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
-N_TURNS_SNIFFED = 3
 
 
 def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
@@ -50,7 +45,7 @@ def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
         said = turn["value"] if isinstance(turn["value"], str) else dumps(turn["value"])
         kind = Kind.TOOL_RESULT if speaker_name in RESULT_ROLES else Kind.TEXT
         plain = (Content(kind, text=said),) if said or kind is Kind.TOOL_RESULT else ()
-        contents = _calls(said) if speaker_name in CALL_ROLES else plain
+        contents = _calls(said) if speaker_name == "function_call" else plain
     elif isinstance(turn.get("content"), list):
         parts = tuple(_part(part) for part in turn["content"])
         contents = (result_of(parts, turn.get("tool_call_id")),) if speaker_name in RESULT_ROLES else parts
@@ -91,7 +86,7 @@ def _part(part: Any) -> Content:
     if kind == "tool_call":
         calls = _calls(value)
         return calls[0] if len(calls) == 1 else Content(Kind.OPAQUE, text=value, name=kind)
-    return media_link(value, kind=Kind.IMAGE) if kind in IMAGE_TYPES and value else part_of(part)
+    return media_link(value, kind=Kind.IMAGE) if kind in {"image_url", "image"} and value else part_of(part)
 
 
 def _with_images(contents: Sequence[Content], images: Sequence[Any]) -> tuple[Content, ...]:
@@ -173,8 +168,8 @@ def _sniff_messages(head: Head, n_records: int, fitting: Sequence[Record]) -> Sn
 
 def _turn_key(record: Record) -> str:
     """Under what a record has a list with a turn among its first objects; "" where it has none."""
-    for key in TURN_KEYS:
-        for entry in [entry for entry in as_list(record.get(key)) if isinstance(entry, dict)][:N_TURNS_SNIFFED]:
+    for key in ("conversations", "conversation", "messages"):
+        for entry in [entry for entry in as_list(record.get(key)) if isinstance(entry, dict)][:3]:
             is_said = speaker(entry) in ROLES and ("content" in entry or "tool_calls" in entry)
             if is_said or ("from" in entry and "value" in entry):
                 return key
@@ -202,7 +197,7 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
     n_left = len(list(waiting))
     assembly.note(n_left, f"Images without a place in the text: {n_left}, not messages")
     # The first id that is a text or a number counts, 0 included.
-    ids = (record.get(name) for name in ID_KEYS)
+    ids = (record.get(name) for name in ("id", "conversation_id", "session_id", "uuid"))
     native = next((str(v) for v in ids if isinstance(v, (str, int)) and (v or type(v) is int)), "")
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(

@@ -19,7 +19,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, se
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
 
 STEP_KEYS = frozenset({"step_number", "timing", "model_output", "observations"})
-PLAN_KEYS = frozenset({"plan", "timing", "model_output_message"})
 CARRY_OUT = "Now proceed and carry out this plan."
 """What stands behind every plan (``PlanningStep.to_messages``)."""
 
@@ -39,7 +38,6 @@ class _Smolagents:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: tasks, plans and steps in their order, behind the system prompt of the first list sent."""
         history, skipped = Assembly(measure), list[Skipped]()
         found = list(records(source, skipped))
         if not any("system_prompt" in record for record, _ in found):
@@ -72,7 +70,7 @@ def _sent_prompt(history: Assembly, found: Sequence[tuple[Record, Origin]]) -> N
 
 def _add(history: Assembly, record: Record, origin: Origin) -> bool:
     """The messages of one entry; whether it is one of a memory."""
-    if record.keys() >= STEP_KEYS or record.keys() >= PLAN_KEYS:
+    if record.keys() >= STEP_KEYS or record.keys() >= {"plan", "timing", "model_output_message"}:
         _step(history, record, origin)
     elif text_of(record.get("system_prompt")):
         history.add(Role.SYSTEM, parts_of(record["system_prompt"]), [inside(origin, "system_prompt")])
@@ -103,7 +101,6 @@ def _step(history: Assembly, record: Record, origin: Origin) -> None:
 
 
 def _reply(step: Record) -> tuple[Content, ...]:
-    """The output or the plan, and the calls."""
     said = step.get("model_output") or step.get("plan")
     found = list(parts_of(said)) if said else []
     for call in map(as_dict, as_list(step.get("tool_calls"))):

@@ -7,7 +7,7 @@ totals of the run, never usage of a call.  Entries of other agents are sessions 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
@@ -15,15 +15,12 @@ from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._provider_errors import end_of, error_of
 from sessions.engine.reading.formats._records import misread, noted, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
-if TYPE_CHECKING:
-    Found = tuple[dict[str, Any], tuple[str | int, ...]]
-
+Found = tuple[dict[str, Any], Path]
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
-PROMPT_KEYS = ("messages", "query")
 LAST_WORDS = "Exit due to "
 """How the entry begins by which a run that met an error says which."""
 
@@ -81,7 +78,7 @@ def _steps(document: Record) -> Iterator[Found]:
     for position, step in enumerate(as_list(document.get("trajectory"))):
         if not isinstance(step, dict):
             continue
-        key = next((key for key in PROMPT_KEYS if isinstance(step.get(key), list)), "")
+        key = next((key for key in ("messages", "query") if isinstance(step.get(key), list)), "")
         for place, entry in enumerate(step[key] if key and not position else []):
             if is_entry(entry):
                 yield entry, ("trajectory", position, key, place)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -20,7 +20,6 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}
-POLICY = ("info", "environment_info", "policy")
 AGENT = "assistant"
 """Who asked for a tool where the agent did; the customer's own are a user's."""
 
@@ -46,7 +45,7 @@ class _Tau2:
     name = "tau2"
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
-    coverage = Coverage(usage=YES)
+    coverage = Coverage(usage=YES, records=Records(interruption="termination_reason user_stop"))
 
     def sniff(self, head: Head) -> Sniff | None:
         for record in first_records(head):
@@ -91,7 +90,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
     if text_of(policy):
         depth = len(at.path) - (0 if simulation is record else 2)
         whole = Origin(at.line, at.offset, at.length, at.path[:depth])
-        made.add(Role.SYSTEM, _contents(policy), [inside(whole, *POLICY)])
+        made.add(Role.SYSTEM, _contents(policy), [inside(whole, "info", "environment_info", "policy")])
     n_others = 0
     for value, origin in _turns(simulation, at):
         turn = as_dict(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
@@ -19,9 +19,7 @@ from sessions.engine.reading.formats._records import inside, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-if TYPE_CHECKING:
-    Placed = tuple[Any, Origin]
-
+Placed = tuple[Any, Origin]
 INITIAL, SET, PUSH, DELETE = range(4)
 REQUESTS, RESPONSE = "requests", "response"
 OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")
@@ -41,7 +39,7 @@ class Turn:
         return self.fields[name][0] if name in self.fields else None
 
 
-class ChatLog:
+class _ChatLog:
     """The document in the making; ``n_inside`` are changes inside a piece that are not followed."""
 
     def __init__(self) -> None:
@@ -50,7 +48,6 @@ class ChatLog:
         self.n_inside = 0
 
     def load(self, document: Record, origin: Origin) -> None:
-        """Take a whole document."""
         self.facts = {key: value for key, value in document.items() if key != REQUESTS}
         turns = enumerate(as_list(document.get(REQUESTS)))
         self.turns = [_turn(value, inside(origin, REQUESTS, position)) for position, value in turns]
@@ -115,7 +112,6 @@ class _VSCodeChat:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A chat's document with requests, or a log that starts with one."""
         first = as_dict(head.document) or as_dict(next(iter(head.values), None))
         logged = first.get("kind") == INITIAL and not isinstance(first.get("kind"), bool)
         chat = as_dict(first.get("v")) if logged else first
@@ -138,8 +134,8 @@ class _VSCodeChat:
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
 
-def _read(source: Source, skipped: list[Skipped]) -> ChatLog:
-    log = ChatLog()
+def _read(source: Source, skipped: list[Skipped]) -> _ChatLog:
+    log = _ChatLog()
     document = source.head().document
     if isinstance(document, dict) and "requests" in document:
         log.load(document, Origin(1, 0, source.size))
@@ -182,7 +178,6 @@ def _add(history: Assembly, turn: Turn) -> None:
 
 
 def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
-    """Summaries by the round that they stand for."""
     listed = [(one, inside(place, "summaries", n)) for n, one in enumerate(as_list(metadata.get("summaries")))]
     for one, where in (*listed, (metadata.get("summary"), inside(place, "summary"))):
         if text_of(as_dict(one).get("text")):
@@ -209,7 +204,6 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
 
 
 def _round(one: Record) -> tuple[Content, ...]:
-    """Thinking, what was said, the calls of one round."""
     held = as_dict(one.get("thinking"))
     thought = held.get("text")
     thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))

@@ -21,7 +21,6 @@ from sessions.engine.reading.formats.openai_responses import shape_of as respons
 from sessions.engine.transcript.types import Parsed, Skipped
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
-BARE: frozenset[Path] = frozenset({(), ("request",)})
 
 
 class _WireCapture:
@@ -39,14 +38,13 @@ class _WireCapture:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """Several calls, or one inside a proxy's record; a lone request or pair is the provider's own format."""
         found = first_records(head)
         exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
         bodies = ((exchange, exchange.request) for exchange in exchanges)
         calls = [e for e, body in bodies if text_of(body.get("model")) and not any(key in body for key in TRACE_KEYS)]
         if not calls:
             return None
-        wrapped = [call for call in calls if call.request_path not in BARE or _entries(found[0])]
+        wrapped = [call for call in calls if call.request_path not in {(), ("request",)} or _entries(found[0])]
         if wrapped:
             return Sniff(88, f"{len(wrapped)} of the first {len(found)} records hold a model call's body")
         if head.document is not None and not isinstance(head.document, list):

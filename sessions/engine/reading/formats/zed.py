@@ -23,7 +23,6 @@ from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 TABLE, RESULTS = "threads", "tool_results"
-RESUMED = "Continue where you left off"
 COMPACTED = "The previous conversation was compacted. Use this summary as context:\n\n"
 RETAINED_BYTES = 80_000
 """So much of the newest prompts is sent again, word for word, in front of a summary."""
@@ -51,7 +50,6 @@ class _Zed:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """Every thread that has messages; those of sub-agents name the one that started them."""
         skipped: list[Skipped] = []
         found = []
         for row, origin in rows_of(source, TABLE, "ORDER BY updated_at, rowid"):
@@ -193,7 +191,6 @@ class _Thread:
         self.history.warnings += unread_notes(self.unread)
 
     def transcript(self, row: Record) -> Transcript:
-        """The session, with what its row says of it."""
         around = as_dict(self.value.get("subagent_context"))
         updated = seconds(row.get("updated_at")) or seconds(self.value.get("updated_at"))
         return self.history.transcript(
@@ -229,9 +226,8 @@ def _last_calls(messages: list[Any]) -> Mapping[str, int]:
 
 
 def _read(value: Any, path: Path) -> tuple[Content, ...]:
-    """The blocks of what stands at ``path``."""
     if value == "Resume":
-        return (Content(Kind.TEXT, text=RESUMED),)
+        return (Content(Kind.TEXT, text="Continue where you left off"),)
     if path[-1:] == ("Compaction",):
         return _summary(as_dict(value))
     if path[-2:-1] == (RESULTS,):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.transcript.types import Block, Kind, Media, Message
 
 NAME_TOKENS, NAME_CHARS = 1, 5
@@ -36,8 +36,7 @@ def non_ascii(block: Block) -> int:
 
 def own_chars(block: Block) -> int:
     """Characters of everything a block carries itself but its media: text, payload, call id, name of a call."""
-    own = block.n_chars + block.n_payload + len(block.call_id)
-    return own + len(block.name) if block.kind is Kind.TOOL_USE else own
+    return block.n_chars + block.n_payload + len(block.call_id) + name_chars(block)
 
 
 def name_chars(block: Block) -> int:

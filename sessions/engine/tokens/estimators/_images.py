@@ -109,11 +109,6 @@ def openai_patches(width: int, height: int, budget: int) -> int:
     return min(budget, down * up(width * down, height))
 
 
-def openai_patch_tokens(width: int, height: int, budget: int, multiplier: Fraction) -> int:
-    """Patches times the model's multiplier, rounded up."""
-    return ceil(openai_patches(width, height, budget) * multiplier)
-
-
 def gemini_tokens(width: int, height: int, generation: str) -> int:
     """2.x: 258, or 258 per 768-pixel tile and one more where a side is over 384; 3.x: flat (estimators 11).
 
@@ -130,8 +125,9 @@ def gemini_tokens(width: int, height: int, generation: str) -> int:
 
 
 def _patches_rule(width: int, height: int, numbers: str) -> int:
+    """Patches times the model's multiplier, rounded up."""
     budget, multiplier = numbers.split("-")
-    return openai_patch_tokens(width, height, int(budget), Fraction(multiplier))
+    return ceil(openai_patches(width, height, int(budget)) * Fraction(multiplier))
 
 
 def _qwen_rule(width: int, height: int, numbers: str) -> int:

@@ -16,7 +16,7 @@ blocks weigh nothing.  An image of unknown size is taken as 1,024 x 1,024.
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import name_tokens, settled, up
 from sessions.engine.tokens.estimators._images import ASSUMED_SIDE
 from sessions.engine.transcript.types import Block, Kind, Media

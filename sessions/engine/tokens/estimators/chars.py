@@ -11,8 +11,7 @@ punctuation and escapes are not counted (what ``wire_bytes`` leaves out as well)
 
 from __future__ import annotations
 
-from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import media_chars, own_chars, up
 from sessions.engine.transcript.types import Block
 
@@ -27,18 +26,13 @@ def chars(block: Block) -> int:
     return size
 
 
-def size(block: Block, _model: ModelInfo) -> int:
-    """The same, as an estimator's size."""
-    return chars(block)
-
-
 ESTIMATORS = (
     Estimator(
         "chars",
         "Characters, base64 counted",
         "browser-use: length of the history's texts (policies 11.16)",
         "chars",
-        size,
+        lambda block, _model: chars(block),
     ),
     Estimator(
         "chars_per_4",

@@ -14,7 +14,7 @@ is assumed.
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import half_up, rounded_once, up
 from sessions.engine.transcript.types import Block, Kind
 

@@ -5,7 +5,7 @@ Images have no rule of their own there; their base64 counts as bytes.
 
 from __future__ import annotations
 
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators.wire_bytes import block_bytes, media_bytes
 
 ESTIMATOR = Estimator(

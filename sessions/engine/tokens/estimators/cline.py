@@ -11,11 +11,11 @@ metadata are not counted, so this is a lower bound (escapes alone add 4.8% of th
 from __future__ import annotations
 
 from sessions.engine.tokens.estimators._counts import rounded_once, up
-from sessions.engine.tokens.estimators.chars import size
+from sessions.engine.tokens.estimators.chars import chars
 
 CHARS_PER_TOKEN = 3
 
 ESTIMATOR = rounded_once(
-    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts", size,
-    lambda n_chars: max(1, up(n_chars, CHARS_PER_TOKEN)),
+    "cline", "Cline estimate", "cline/cline SDK compaction-shared.ts, llms/tokens.ts",
+    lambda block, _model: chars(block), lambda n_chars: max(1, up(n_chars, CHARS_PER_TOKEN)),
 )  # fmt: skip

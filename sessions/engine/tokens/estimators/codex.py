@@ -26,7 +26,7 @@ from fractions import Fraction
 from math import ceil
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import name_chars, up
 from sessions.engine.tokens.estimators.wire_bytes import media_bytes
 from sessions.engine.transcript.types import Block, Kind, Media, Message

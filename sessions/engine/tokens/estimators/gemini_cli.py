@@ -14,7 +14,6 @@ the countTokens API first: this is what it falls back on.
 
 from __future__ import annotations
 
-from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators._counts import media_chars, name_chars, non_ascii, rounded_once
 from sessions.engine.transcript.types import Block, Kind
 
@@ -26,12 +25,8 @@ IMAGE_TOKENS, PDF_TOKENS = 3_000, 25_800
 MAX_DEPTH = 3
 
 
-def quarters(block: Block, _model: ModelInfo) -> int:
-    """Quarters of a token of a top-level part."""
-    return _quarters(block, 0)
-
-
-def _quarters(block: Block, depth: int) -> int:
+def quarters(block: Block, depth: int) -> int:
+    """Quarters of a token of a part, at the top level or so deep in others."""
     match block.kind:
         case Kind.TEXT:
             return _text(block)
@@ -50,7 +45,7 @@ def _quarters(block: Block, depth: int) -> int:
 def _nested(block: Block, depth: int) -> int:
     if depth > MAX_DEPTH:
         return 0
-    return sum(_quarters(part, depth) for part in block.parts) // QUARTERS * QUARTERS if block.parts else 0
+    return sum(quarters(part, depth) for part in block.parts) // QUARTERS * QUARTERS if block.parts else 0
 
 
 def _text(block: Block) -> int:
@@ -67,6 +62,7 @@ def _document(block: Block) -> int:
 
 
 ESTIMATOR = rounded_once(
-    "gemini_cli", "Gemini CLI estimate", "google-gemini/gemini-cli utils/tokenCalculation.ts", quarters,
+    "gemini_cli", "Gemini CLI estimate", "google-gemini/gemini-cli utils/tokenCalculation.ts",
+    lambda block, _model: quarters(block, 0),
     lambda amount: amount // QUARTERS,
 )  # fmt: skip

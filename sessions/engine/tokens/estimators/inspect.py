@@ -14,7 +14,7 @@ itself; the name of a tool is estimated from its length (``_counts``).
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import DATA_URL, name_tokens, settled
 from sessions.engine.transcript.types import Block, Kind, Media, Message
 
@@ -45,14 +45,11 @@ def _with_buffer(n_tokens: int) -> int:
 
 
 def _text(block: Block, model: ModelInfo) -> int:
-    if block.kind is Kind.OPAQUE or (block.kind is Kind.THINKING and not _is_summary(block, model)):
+    is_summary = block.n_payload and model.family != "claude"
+    if block.kind is Kind.OPAQUE or (block.kind is Kind.THINKING and not is_summary):
         return 0
     own = settled(block) + name_tokens(block)
     return own + sum(_text(part, model) for part in block.parts) if block.parts else own
-
-
-def _is_summary(block: Block, model: ModelInfo) -> bool:
-    return bool(block.n_payload) and model.family != "claude"
 
 
 def _media(block: Block) -> int:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import media_chars, own_chars
 from sessions.engine.transcript.types import Block, Kind, Message
 

@@ -17,7 +17,7 @@ stated is an image, a document's text counts as text, an unknown block as its JS
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators._counts import half_up, name_chars
 from sessions.engine.transcript.types import Block, Kind
 

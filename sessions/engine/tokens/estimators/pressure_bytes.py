@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.tokens.estimators.wire_bytes import IMAGE_BYTES, block_bytes
 from sessions.engine.transcript.types import Block, Media
 

@@ -8,7 +8,7 @@ over the messages is the length of the whole list: each carries the two characte
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.transcript.types import Block, Kind, Message, Role
 
 PLACE = len(", ")

@@ -16,7 +16,7 @@ there are arrows, box drawing and dashes: for prose in another script it is a lo
 from __future__ import annotations
 
 from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Counts, Estimator
+from sessions.engine.tokens.estimators import Counts, Estimator
 from sessions.engine.tokens.estimators._counts import half_up, non_ascii, settled
 from sessions.engine.tokens.estimators._images import document_tokens, image_tokens
 from sessions.engine.transcript.types import Block, Kind
@@ -34,13 +34,8 @@ def size(block: Block, model: ModelInfo) -> int:
     return tokens
 
 
-def cl100k(block: Block, model: ModelInfo) -> int:
-    """Derived tokens of the block's text, its media and its parts; raises ValueError on a count not settled."""
-    return exactly(block, model, lambda _block: None)
-
-
 def exactly(block: Block, model: ModelInfo, counts: Counts) -> int:
-    """The same with the counts of texts where they are known."""
+    """The same with cl100k's counts of texts where they are known, else derived."""
     own = settled(block)
     text = counts(block)
     if text is None:
@@ -59,7 +54,7 @@ ESTIMATORS = (
         "openai/tiktoken cl100k_base, counted from texts at hand, else 0.994 × o200k + 0.108 × non-ASCII; "
         "images by rule",
         "tokens",
-        cl100k,
+        lambda block, model: exactly(block, model, lambda _block: None),
         vocabulary="cl100k_base",
         exactly=exactly,
     ),

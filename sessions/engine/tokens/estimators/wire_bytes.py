@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sessions.engine.models.model_info import ModelInfo
-from sessions.engine.tokens.estimator import Estimator
+from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.transcript.types import Block, Kind, Media
 
 IMAGE_BYTES = 16 * 1024
 """What buzz-agent's gate charges for an image since its pull request 1332."""
-
-
-def size(block: Block, _model: ModelInfo) -> int:
-    """UTF-8 bytes of the block; an image or document counts its whole base64 and its media type."""
-    return block_bytes(block, media_bytes)
 
 
 def block_bytes(block: Block, image: Callable[[Media], int]) -> int:
@@ -36,4 +30,7 @@ def _length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-ESTIMATOR = Estimator("wire_bytes", "Bytes", "buzz-agent estimated_bytes (pull request 1332)", "bytes", size)
+ESTIMATOR = Estimator(
+    "wire_bytes", "Bytes", "buzz-agent estimated_bytes (pull request 1332)", "bytes",
+    lambda block, _model: block_bytes(block, media_bytes),
+)  # fmt: skip

@@ -4,45 +4,33 @@ A reply weighs its recorded output.  Other text weighs what the model family's p
 one factor, fitted on this session's clean growths (estimators 7.2) where there are enough; tool results, prompts,
 images and attachments weigh what is around them too (``scale``).
 Images weigh what the provider's rule says.  The overhead (system prompt, tools, what the harness hides) is what the
-first request weighs beyond its messages, as far as later contexts allow (``history``).
+first request weighs beyond its messages, as far as later contexts allow (``hidden``).
+
+Where requests went to models of several families, a message weighs by the scale of the one that it was first sent to.
+From a change of family on the provider counts the whole list anew, with another tokenizer: that difference enters the
+context with the first request of the change.  The overhead, which no line tells, stays what the first request showed.
 """
 
 from __future__ import annotations
 
-from sessions.engine.models.model_info import GUESSED_WINDOW, ModelInfo
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from sessions.engine.models.model_info import GUESSED_WINDOW, ModelInfo, model_info, offered
 from sessions.engine.models.models_table import OLD_CLAUDE
-from sessions.engine.models.offers import offered
 from sessions.engine.tokens.estimators._images import has_own_image_rule
-from sessions.engine.transcript.types import Kind, Label, Role, Transcript
+from sessions.engine.transcript.types import Kind, Label, Message, Role, Transcript
+from sessions.engine.weigh.calibration import growth, stays, weights
 from sessions.engine.weigh.calibration.context_windows import DEFAULT, window_of
-from sessions.engine.weigh.calibration.growth import find_flagged, find_shifts, shifted, steps_of, training_requests
-from sessions.engine.weigh.calibration.hidden import hidden_tokens, untold_tokens
-from sessions.engine.weigh.calibration.history import base_of, with_base
+from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.hidden import base_of, hidden_tokens, untold_tokens, with_base
 from sessions.engine.weigh.calibration.prior import Prior
 from sessions.engine.weigh.calibration.prior_table import CLAUDE
 from sessions.engine.weigh.calibration.scale import Evidence, fit_attachments, fit_scale, prior_scale
-from sessions.engine.weigh.calibration.stays import (
-    Replies,
-    Stays,
-    bodies_of,
-    final_outputs,
-    reasoned,
-    recorded_outputs,
-    unsent_tokens,
-    way_of,
-)
-from sessions.engine.weigh.calibration.switches import (
-    counted_anew,
-    family_of,
-    models_at,
-    requests_of,
-    scales_of,
-    stretches,
-    summed,
-    with_attachments,
-)
+from sessions.engine.weigh.calibration.stays import Replies, Stays
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.engine.weigh.calibration.weights import Own, Scales, estimate_by_kind, message_tokens, thinking_tokens
+from sessions.engine.weigh.calibration.weights import Own, Scales
 
 CLAUDE_WRAPPER = 12
 """Tokens of a tool result beside its content on Claude where they cannot be fitted (measured: mostly 10 to 16)."""
@@ -52,6 +40,8 @@ CLAUDE_IMAGE_FRAME = 12
 22 to 26 were measured for both together (estimators 12)."""
 GPT_PROMPT = 6
 """Tokens of a prompt beside its text on OpenAI's models: three for it and three for the reply before it (7.2)."""
+Family = tuple[str, float]
+"""Models that one scale weighs: of one maker, with one tokenizer."""
 NO_IMAGE_RULE = (
     "no image rule of {model}'s provider is known: its images are estimated as Claude's, so their tokens may be wrong"
 )
@@ -60,9 +50,9 @@ NO_IMAGE_RULE = (
 def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior | None = None) -> Weighed:
     """Weigh a transcript by usage of the first ``train_fraction`` of requests, at least two (replay-semantics 1)."""
     model, _ = offered(transcript, transcript.model)
-    steps = steps_of(transcript)
-    flagged = find_flagged(transcript, steps)
-    training = training_requests(transcript, train_fraction) - flagged
+    steps = growth.steps_of(transcript)
+    flagged = growth.find_flagged(transcript, steps)
+    training = growth.training_requests(transcript, train_fraction) - flagged
     start = prior_scale(transcript, prior or prior_of(model, transcript))
     models = models_at(transcript, steps, model)
     parts = tuple(stretches(transcript, steps, models))
@@ -72,9 +62,9 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     }  # fmt: skip
     starts[family_of(model)] = Own(start, Label.ESTIMATED, model)
     scales = scales_of(starts, parts, model)
-    final = final_outputs(transcript, scales)
+    final = stays.final_outputs(transcript, scales)
     replies, _ = _replies(transcript, final, scales)
-    way = way_of(transcript, steps, replies, training, keeps_thinking=model.keeps_thinking)
+    way = stays.way_of(transcript, steps, replies, training, keeps_thinking=model.keeps_thinking)
     fitted, n_growths = {}, 0
     for family, own in starts.items():
         own_training = training & requests_of(family, steps, models) if len(starts) > 1 else training
@@ -86,45 +76,47 @@ def weigh(transcript: Transcript, *, train_fraction: float = 1.0, prior: Prior |
     scales = scales_of(fitted, parts, model)
     replies, labels = _replies(transcript, final, scales)
     anew = counted_anew(transcript, parts, fitted, scales, replies.tokens) if len(fitted) > 1 else {}
-    bodies = bodies_of(transcript, steps, replies, way, anew)
+    bodies = stays.bodies_of(transcript, steps, replies, way, anew)
     known = scales.main.scale.attachments
     said = fit_attachments(transcript, steps, bodies, training, known)
     if said != known:
         scales = with_attachments(scales, said)
         replies, labels = _replies(transcript, final, scales)
-        bodies = bodies_of(transcript, steps, replies, way, anew)
+        bodies = stays.bodies_of(transcript, steps, replies, way, anew)
     scale = scales.main.scale
     hidden = hidden_tokens(transcript, steps, bodies, training, scale.prior)
     if hidden:
-        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden))
+        bodies = stays.bodies_of(transcript, steps, replies, way, summed(anew, hidden))
     base = base_of(transcript, steps, bodies, training, scale.ratio)
     untold = untold_tokens(transcript, steps, bodies, training, scale.prior)
     if untold:
-        bodies = bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
+        bodies = stays.bodies_of(transcript, steps, replies, way, summed(anew, hidden, untold))
     estimated = with_base(bodies, steps, base)
-    shifts = find_shifts(transcript, steps, estimated, training)
+    shifts = growth.find_shifts(transcript, steps, estimated, training)
     of_base = [base.warning] if base.warning else []
     warnings = (*transcript.warnings, *of_base, *_model_warnings(model, transcript, flagged))
     return Weighed(
         transcript, model, tuple(replies.tokens), labels, tuple(replies.thinking), scale,
         Label.CALIBRATED if n_growths else Label.ESTIMATED, n_growths,
-        base.overhead, base.label, steps, shifted(steps, estimated, shifts), flagged, warnings, base.history,
+        base.overhead, base.label, steps, growth.shifted(steps, estimated, shifts), flagged, warnings, base.history,
         hidden, shifts, way, scales.others,
     )  # fmt: skip
 
 
 def _replies(transcript: Transcript, final: frozenset[int], scales: Scales) -> tuple[Replies, tuple[Label, ...]]:
     """What every message weighs under its scale, its thinking and what is not sent again; and the label of each."""
-    outputs = recorded_outputs(transcript, final, scales)
-    tokens, labels = message_tokens(transcript, outputs, scales)
-    reported = reasoned(transcript, final)
+    outputs = stays.recorded_outputs(transcript, final, scales)
+    tokens, labels = weights.message_tokens(transcript, outputs, scales)
+    reported = stays.reasoned(transcript, final)
     thinking = [0] * len(tokens)
     for message in transcript.messages:
         if message.role is Role.ASSISTANT and any(block.kind is Kind.THINKING for block in message.blocks):
             index, own = message.index, scales.of(message.index)
-            estimate = estimate_by_kind(message, own.scale, own.model)
-            thinking[index] = thinking_tokens(message, tokens[index], estimate, labels[index], reported.get(index, 0))
-    return Replies(tokens, thinking, unsent_tokens(transcript, tokens, scales)), labels
+            estimate = weights.estimate_by_kind(message, own.scale, own.model)
+            thinking[index] = weights.thinking_tokens(
+                message, tokens[index], estimate, labels[index], reported.get(index, 0)
+            )
+    return Replies(tokens, thinking, stays.unsent_tokens(transcript, tokens, scales)), labels
 
 
 def _model_warnings(model: ModelInfo, transcript: Transcript, flagged: frozenset[int]) -> tuple[str, ...]:
@@ -154,3 +146,109 @@ def prior_of(model: ModelInfo, transcript: Transcript) -> Prior:
 def is_measured(model: ModelInfo) -> bool:
     """Whether the corpus has sessions with the model's tokenizer: Claude before Opus 4.7."""
     return model.family == "claude" and model.text_prior == OLD_CLAUDE
+
+
+def family_of(model: ModelInfo) -> Family:
+    """The family of a model."""
+    return model.family, model.text_prior
+
+
+def models_at(transcript: Transcript, steps: Sequence[Step], main: ModelInfo) -> tuple[ModelInfo, ...]:
+    """The model that every step's request went to; one that is not listed counts as the session's own."""
+    found: list[ModelInfo] = []
+    now = main
+    for step in steps:
+        if name := transcript.requests[step.request].model:
+            info = model_info(name)
+            now = info if info.known else main
+        found.append(now)
+    return tuple(found)
+
+
+def requests_of(family: Family, steps: Sequence[Step], models: Sequence[ModelInfo]) -> frozenset[int]:
+    """The requests that went to a family's models."""
+    return frozenset(s.request for s, model in zip(steps, models, strict=True) if family_of(model) == family)
+
+
+class Stretch(NamedTuple):
+    """Messages ``start`` to ``stop`` by model and the step that sent them first; ``made``: as the reply before."""
+
+    start: int
+    stop: int
+    model: ModelInfo
+    step: Step | None
+    made: bool = False
+
+
+def stretches(transcript: Transcript, steps: Sequence[Step], models: Sequence[ModelInfo]) -> Iterator[Stretch]:
+    """All messages in order: the reply of the request before, then what was sent with it."""
+    before: Stretch | None = None
+    for step, model in zip(steps, models, strict=True):
+        start = step.start
+        if before and before.step:
+            made = transcript.requests[before.step.request]
+            if made.message == start:
+                start = min(step.stop, start + made.n_messages)
+                yield Stretch(step.start, start, before.model, step, made=True)
+        before = Stretch(start, step.stop, model, step)
+        yield before
+    if before:
+        yield Stretch(before.stop, len(transcript.messages), before.model, None, made=True)
+
+
+def scales_of(families: Mapping[Family, Own], parts: Sequence[Stretch], main: ModelInfo) -> Scales:
+    """What weighs every message: the main model's, and of what is another's, its family's scale and its own rules."""
+    others: dict[int, Own] = {}
+    for part in parts:
+        if part.model is not main:
+            own = families[family_of(part.model)]._replace(model=part.model)
+            others |= dict.fromkeys(range(part.start, part.stop), own)
+    return Scales(families[family_of(main)], others)
+
+
+def with_attachments(scales: Scales, said: Mapping[str, int]) -> Scales:
+    """The same where attachments of these sorts weigh more than their text."""
+
+    def anew(own: Own) -> Own:
+        return own._replace(scale=replace(own.scale, attachments=dict(said)))
+
+    return Scales(anew(scales.main), {index: anew(own) for index, own in scales.others.items()})
+
+
+def summed(*additions: Mapping[int, int]) -> dict[int, int]:
+    """Tokens by request of several maps together, of either sign."""
+    found: dict[int, int] = {}
+    for each in additions:
+        for request, tokens in each.items():
+            found[request] = found.get(request, 0) + tokens
+    return found
+
+
+def counted_anew(
+    transcript: Transcript,
+    parts: Sequence[Stretch],
+    families: Mapping[Family, Own],
+    scales: Scales,
+    tokens: Sequence[int],
+) -> dict[int, int]:
+    """By request at which the family changes: how many tokens more, or less, the list before it weighs from then on."""
+    found: dict[int, int] = {}
+    held, standing = list(tokens), list[int]()
+    now = family_of(parts[0].model) if parts else None
+    for part in parts:
+        step = part.step
+        if step and not part.made and step.compaction is not None:
+            standing = list(transcript.compactions[step.compaction].preserved)
+        if step and not part.made and (family := family_of(part.model)) != now:
+            now, before = family, sum(held[i] for i in standing)
+            for i in standing:
+                held[i] = _anew(transcript.messages[i], tokens[i], scales.of(i), families[family])
+            found[step.request] = sum(held[i] for i in standing) - before
+        standing.extend(range(part.start, part.stop))
+    return found
+
+
+def _anew(message: Message, tokens: int, own: Own, new: Own) -> int:
+    """What a message of so many tokens weighs by another scale: in proportion to both estimates."""
+    estimate = weights.message_estimate(message, own.scale, own.model)
+    return round(tokens * weights.message_estimate(message, new.scale, new.model) / estimate) if estimate else tokens

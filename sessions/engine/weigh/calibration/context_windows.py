@@ -2,23 +2,20 @@
 
 In this order: what the agent recorded; the limit that the provider named when it refused a request, unless it answered
 a larger one; the model's long window, where the session shows that it was asked for; the smallest usual window that
-holds the largest answered context; what the client, or who sold the model, makes of it (``offers``); the model's own;
+holds the largest answered context; what the client, or who sold the model, makes of it (``offered``); the model's own;
 else 200,000, assumed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.agents.agent import USUAL_WINDOWS
-from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo, model_info
-from sessions.engine.models.offers import offered
+from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo, model_info, offered
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.growth import Step
 
 RECORDED, REFUSAL, ANSWER, CLIENT = "recorded", "refusal", "answer", "client"
 MODEL, LONG, DEFAULT = "model", "model, long window", "default"

@@ -1,27 +1,35 @@
-"""How well a session's estimates fit what its provider reported: every growth of the context, estimated and measured.
+"""How well a session's estimates fit what its provider reported: every growth of the context, and the overhead.
 
 The estimate of a growth is the difference of two estimated contexts (replay-semantics 1), so that it never sees the
 usage it is held against, but for the ratio that was fitted on all of them.
+
+The overhead (system prompt, tools, what the harness hides) is one number: the first measured context less its
+messages.  A file that holds the system prompt or the tool definitions names parts of it; what is left is named for
+what it is.  Skill lists, deferred tools, memory and the like are messages, which the overhead does not hold: they are
+named too, with their message.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
-from sessions.engine.transcript.types import Label
-from sessions.engine.weigh.calibration import overhead
+from sessions.engine.reading.noted_events import CONTEXT_HEAD, context_output
+from sessions.engine.reading.texts import Texts
+from sessions.engine.transcript.types import Label, Role
 from sessions.engine.weigh.calibration.growth import Step, explained_jump
 from sessions.engine.weigh.calibration.weighed import Weighed
 
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.overhead import OverheadPart
-
-N_WORST = 5
+REST = "not in the transcript"
+STANDING = {
+    "skill_listing": "skill list", "deferred_tools_delta": "deferred tools", "agent_listing_delta": "agent list",
+    "mcp_instructions_delta": "MCP instructions", "nested_memory": "memory", "memory": "memory",
+}  # fmt: skip
+"""Attachments that stand for the whole session, by what they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,18 +86,13 @@ def median_error(points: Sequence[FitPoint]) -> float | None:
 
 def worst_points(points: Sequence[FitPoint]) -> tuple[FitPoint, ...]:
     """The five growths that the estimate misses by most tokens, the worst first."""
-    return tuple(sorted(points, key=lambda point: (-abs(point.rest), point.request))[:N_WORST])
+    return tuple(sorted(points, key=lambda point: (-abs(point.rest), point.request))[:5])
 
 
 def p95_error(points: Sequence[FitPoint]) -> float | None:
     """The 95th percentile of the same errors, None without any."""
     errors = sorted(abs(point.rest) / point.measured for point in points if point.measured > 0)
     return errors[min(len(errors) - 1, int(0.95 * len(errors)))] if errors else None
-
-
-def overhead_parts(weighed: Weighed) -> tuple[OverheadPart, ...]:
-    """The overhead: what the file holds of the system prompt and tools, and what only the first usage shows."""
-    return tuple(part for part in overhead.overhead_parts(weighed) if part.message is None)
 
 
 def flagged_usages(weighed: Weighed) -> tuple[FlaggedRequest, ...]:
@@ -164,3 +167,56 @@ def fit_document(weighed: Weighed) -> dict[str, Any]:
         "flagged_requests": sorted(weighed.flagged),
         "growths": [dataclasses.asdict(point) for point in points],
     }
+
+
+class OverheadPart(NamedTuple):
+    """A part by name, in tokens; ``message`` is where it stands among the messages, None for a part of the overhead."""
+
+    name: str
+    tokens: int
+    label: Label
+    message: int | None = None
+
+
+def overhead_parts(weighed: Weighed, texts: Texts | None = None) -> tuple[OverheadPart, ...]:
+    """Parts of the overhead, adding up to it: what the file holds of it, and what only the first usage shows.
+
+    With ``texts``, the output of Claude Code's ``/context`` names its parts: the client's own estimates.
+    """
+    inside = _from_context_output(weighed, texts) or _from_system(weighed)
+    whole = sum(part.tokens for part in inside)
+    if whole > weighed.overhead:
+        # Providers write tool definitions shorter than the JSON in the file: shares of what was measured.
+        inside = [p._replace(tokens=p.tokens * weighed.overhead // whole, label=Label.ESTIMATED) for p in inside]
+        whole = sum(part.tokens for part in inside)
+    if weighed.overhead > whole:
+        inside.append(OverheadPart(REST, weighed.overhead - whole, weighed.overhead_label))
+    return tuple(inside)
+
+
+def _from_system(weighed: Weighed) -> list[OverheadPart]:
+    parts: dict[str, int] = {}
+    for block in weighed.transcript.system:
+        name = f"tool {block.name}" if block.name else "system prompt"
+        parts[name] = parts.get(name, 0) + block.n_tokens
+    return [OverheadPart(name, round(n * weighed.ratio), weighed.ratio_label) for name, n in parts.items() if n]
+
+
+def _from_context_output(weighed: Weighed, texts: Texts | None) -> list[OverheadPart]:
+    """What the newest output of ``/context`` in the messages says, without messages and free space."""
+    if texts is None:
+        return []
+    for message in reversed(weighed.transcript.messages):
+        if message.role is Role.USER and CONTEXT_HEAD in message.preview:
+            found = context_output(texts.plain(message))
+            if found:
+                return [OverheadPart(name, tokens, Label.ESTIMATED) for name, tokens in found.items()]
+    return []
+
+
+def standing_parts(weighed: Weighed) -> Iterator[OverheadPart]:
+    """Messages that stand for the whole session, none of them part of the overhead."""
+    for message in weighed.transcript.messages:
+        if message.attachment in STANDING:
+            name, index = STANDING[message.attachment], message.index
+            yield OverheadPart(name, weighed.tokens[index], weighed.labels[index], index)

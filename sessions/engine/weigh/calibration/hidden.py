@@ -1,7 +1,12 @@
-"""What a client adds to a request and leaves out of the transcript (estimators 7.4).
+"""What a context holds that the transcript does not: what a client adds, the overhead, what came before the file.
 
 Claude Code reminds the model of its to-do list when it has not been used for a while.  Versions that record
-attachments say so; those before count the blocks of replies, and so can we.
+attachments say so; those before count the blocks of replies, and so can we (estimators 7.4).
+
+The overhead is bounded by every context that was measured (replay-semantics 3).  The first one less its messages is the
+overhead only where the session begins with the file.  One that goes on from elsewhere holds an earlier part that its
+file does not: a context measured right after a recorded compaction, or one smaller than the supposed overhead, shows
+it.  That part is named, is no overhead, and leaves there.
 """
 
 from __future__ import annotations
@@ -9,17 +14,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import ceil
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from sessions.engine.transcript.types import Kind, Role, Transcript
+from sessions.engine.transcript.types import Kind, Label, Role, Transcript
 from sessions.engine.weigh.calibration.growth import Step, misses
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.prior import Prior
+from sessions.engine.weigh.calibration.prior import Prior
 
 TASK_TOOLS = frozenset({"TodoWrite", "TaskCreate", "TaskUpdate"})
-NEW_TASK = "TaskCreate"
 PLANS, PLAN_REMINDED = "EnterPlanMode", 5
 """The call that enters the plan mode, and after how many requests the client says again that it may only plan."""
 _VERSION = re.compile(r"(\d+)\.(\d+)")
@@ -34,6 +37,10 @@ RELISTED_SINCE = (2, 1, 29)
 """The first version of Claude Code that was measured to say its lists anew after an automatic compaction."""
 LAST_SENTENCE = 14
 """Tokens of the reminder's last sentence, which 1.0 does not have: that it is never to be mentioned."""
+
+HISTORY_LABEL = "history before this file"
+SHARE, SLACK = 0.15, 1_000
+"""What a list left by a compaction may weigh less than its estimate, and what tools may come and go, in tokens."""
 
 
 class Patience(NamedTuple):
@@ -140,7 +147,7 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
                 unused, silent = unused + 1, silent + 1
                 if block.kind is Kind.TOOL_USE and block.name in TASK_TOOLS:
                     unused = int(patience.late)
-                    n_tasks += block.name == NEW_TASK
+                    n_tasks += block.name == "TaskCreate"
         if not patience.late:
             due = unused >= patience.since_use and silent >= patience.since_reminder
         if due:
@@ -194,3 +201,101 @@ def _patience(transcript: Transcript) -> Patience | None:
 def _is_silent(transcript: Transcript) -> bool:
     """Whether Claude Code wrote it in a version that does not record what it attaches."""
     return transcript.format == "claude_code" and not any(m.attachment for m in transcript.messages)
+
+
+class Base(NamedTuple):
+    """The overhead and the history before the file, in tokens; ``left_at`` is the request that no longer held that."""
+
+    overhead: int
+    label: Label
+    warning: str = ""
+    history: int = 0
+    left_at: int | None = None
+
+
+class _Seen(NamedTuple):
+    """A measured context, the estimate of its messages, and of its system messages, which never leave; in tokens."""
+
+    step: Step
+    context: int
+    body: int
+    system: int
+
+    @property
+    def room(self) -> int:
+        """What the context can hold beside its system messages, at least 0."""
+        return max(0, self.context - self.system)
+
+    @property
+    def beside(self) -> int:
+        """What the context holds beside its messages, at least 0."""
+        return max(0, self.context - self.body)
+
+
+def base_of(
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], ratio: float
+) -> Base:
+    """The first measured context less its messages, at most what others leave; without usage what the file has."""
+    seen = _measured(transcript, steps, bodies, training, ratio)
+    if seen:
+        return _bounded(transcript, seen)
+    if transcript.system:
+        return Base(round(sum(b.n_tokens for b in transcript.system) * ratio), Label.ESTIMATED)
+    told = any(message.role is Role.SYSTEM for message in transcript.messages)
+    missing, unknown = ("tools", "tools, hidden text") if told else ("system prompt", "system prompt, tools")
+    warning = f"no usage and no {missing} in the file: the fixed overhead ({unknown}) is unknown, shown as 0"
+    return Base(0, Label.ESTIMATED, warning)
+
+
+def with_base(bodies: Sequence[int | None], steps: Sequence[Step], base: Base) -> tuple[int | None, ...]:
+    """The estimated contexts: messages, overhead and, until it left, the history before the file."""
+    contexts: list[int | None] = [None] * len(bodies)
+    beside = base.overhead + base.history
+    for step in steps:
+        if step.request == base.left_at:
+            beside = base.overhead
+        body = bodies[step.request]
+        contexts[step.request] = None if body is None else body + beside
+    return tuple(contexts)
+
+
+def _measured(
+    transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], ratio: float
+) -> list[_Seen]:
+    found: list[_Seen] = []
+    system = 0
+    for step in steps:
+        for message in transcript.messages[step.start : step.stop]:
+            if message.role is Role.SYSTEM:
+                system += ceil(sum(block.n_tokens for block in message.leaves()) * ratio)
+        usage, body = transcript.requests[step.request].usage, bodies[step.request]
+        if usage and body is not None and step.request in training:
+            found.append(_Seen(step, usage.context, body, system))
+    return found
+
+
+def _bounded(transcript: Transcript, seen: Sequence[_Seen]) -> Base:
+    first, *later = seen
+    whole = first.beside
+    # The list that the first compaction left is known and small: what its context holds beside it is the overhead.
+    restart = next((one for one in later if one.step.compaction is not None), None)
+    left_there = restart if restart and _is_shorter(transcript, restart, whole) else None
+    overhead = min([whole, *([left_there.beside] if left_there else []), *(one.room for one in later)])
+    left = whole - overhead
+    if first.step.compaction is not None or left <= SLACK:
+        return Base(overhead, Label.CALIBRATED)
+    if left_there:
+        at = left_there.step.request
+        words = f"this session goes on from an earlier one, and they left at the compaction before request {at}"
+        return Base(overhead, Label.CALIBRATED, f"{HISTORY_LABEL}: {left:,} tokens; {words}", left, at)
+    smaller = next(one for one in later if one.room < whole)
+    at = smaller.step.request
+    words = f"request {at} sent {smaller.context:,} tokens in all, so they are no overhead"
+    return Base(overhead, Label.CALIBRATED, f"{HISTORY_LABEL} (likely): {left:,} tokens; {words}", left, at)
+
+
+def _is_shorter(transcript: Transcript, one: _Seen, whole: int) -> bool:
+    """Whether a context right after a compaction cannot hold ``whole`` tokens beside its messages, errors allowed."""
+    number = one.step.compaction
+    known = number is not None and not transcript.compactions[number].outside
+    return known and one.context - (1 - SHARE) * one.body + SLACK < whole

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from sessions.engine.models.model_info import ModelInfo, model_info, with_window
 from sessions.engine.packing.columns import Named, dump, load
+from sessions.engine.packing.section_file import Sections
 from sessions.engine.transcript.parts import Parts
 from sessions.engine.transcript.types import Label, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow
 from sessions.engine.weigh.calibration.growth import Step
-from sessions.engine.weigh.calibration.losses import Loss
 from sessions.engine.weigh.calibration.prior import Prior
 from sessions.engine.weigh.calibration.scale import Scale
-from sessions.engine.weigh.calibration.series import RecordedSeries
+from sessions.engine.weigh.calibration.series import Loss, RecordedSeries
 from sessions.engine.weigh.calibration.stays import Stays, Way
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.calibration.weights import Own
-
-if TYPE_CHECKING:
-    from sessions.engine.packing.section_file import Sections
 
 
 def _named(model: ModelInfo) -> str:

@@ -8,7 +8,6 @@ has one ratio of o200k tokens.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from operator import mul
 from typing import NamedTuple
 
@@ -99,9 +98,3 @@ def attachment_sort(message: Message) -> str:
         return ""
     empty = sum(leaf.n_tokens for leaf in message.leaves()) <= 2
     return f"{message.attachment}, empty" if empty else message.attachment
-
-
-def words_around(messages: Iterable[Message], ratio: float) -> dict[str, int]:
-    """Tokens around the attachments of each sort among the messages, as far as they are known."""
-    sorts = {sort for message in messages if (sort := attachment_sort(message)) in AROUND}
-    return {sort: round(ratio * AROUND[sort]) for sort in sorted(sorts)}

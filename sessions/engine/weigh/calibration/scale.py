@@ -12,7 +12,7 @@ from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.tokens.estimators._images import image_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role, Transcript
 from sessions.engine.weigh.calibration.growth import Step, misses, trained_pairs
-from sessions.engine.weigh.calibration.prior import Prior, attachment_sort, words_around
+from sessions.engine.weigh.calibration.prior import AROUND, Prior, attachment_sort
 
 MIN_GROWTHS = 5
 """Fewer clean growths than this and the family's prior is used."""
@@ -22,7 +22,6 @@ MAX_SHARE = 2_000
 LEAST_GROWTH = 200
 """Growths of fewer tokens count as if they had as many."""
 MAX_WRAPPER = 60
-MAX_IMAGE_FRAME = 100
 MIN_PROMPTS = 3
 """Fewer clean growths with a prompt than this and the family's prompt wrapper is used."""
 MIN_AGREEING, AGREEING_TOKENS = 2, 3
@@ -77,7 +76,8 @@ class Growth(NamedTuple):
 def prior_scale(transcript: Transcript, prior: Prior) -> Scale:
     """What is assumed where a session's own usage cannot say."""
     ratio = prior.factor * mean_weight(transcript, prior)
-    around = words_around(transcript.messages, ratio)
+    sorts = {sort for message in transcript.messages if (sort := attachment_sort(message)) in AROUND}
+    around = {sort: round(ratio * AROUND[sort]) for sort in sorted(sorts)}
     return Scale(ratio, prior.wrapper, prior.prompt, prior.frame, around, factor=prior.factor, prior=prior)
 
 
@@ -118,7 +118,7 @@ def fit_scale(evidence: Evidence, scale: Scale) -> tuple[Scale, int]:
         scale = replace(scale, wrapper=_agreed_wrapper(clean, scale))
     frames = [(_rest(growth, scale) - growth.media) / growth.n_images for growth in growths if growth.n_images]
     if frames:
-        scale = replace(scale, frame=_bounded(frames, MAX_IMAGE_FRAME))
+        scale = replace(scale, frame=_bounded(frames, 100))
     return scale, n_clean
 
 

@@ -81,7 +81,8 @@ def way_of(
     if len(ways) == 1:
         return known
     pairs = list(trained_pairs(steps, training))
-    grown = [_grown(pairs, bodies_of(transcript, steps, replies, way)) for way in ways]
+    bodies = [bodies_of(transcript, steps, replies, way) for way in ways]
+    grown = [[(each[step.request] or 0) - (each[before.request] or 0) for before, step in pairs] for each in bodies]
     apart = [n for n, each in enumerate(zip(*grown, strict=True)) if max(each) - min(each) >= LEAST_APART]
     if len(apart) < LEAST_GROWTHS:
         return known
@@ -91,10 +92,6 @@ def way_of(
     ]  # fmt: skip
     best = min(range(len(ways)), key=errors.__getitem__)
     return (ways[best] if errors[best] <= CLEARLY * errors[0] else known)._replace(growths=len(apart))
-
-
-def _grown(pairs: Sequence[tuple[Step, Step]], bodies: Sequence[int | None]) -> list[int]:
-    return [(bodies[step.request] or 0) - (bodies[before.request] or 0) for before, step in pairs]
 
 
 def _measured(transcript: Transcript, pair: tuple[Step, Step]) -> int:

@@ -7,27 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow, window_of, windows_at_steps
-from sessions.engine.weigh.calibration.losses import Known
-from sessions.engine.weigh.calibration.series import RecordedSeries, left_out, recorded_series, weak_label
+from sessions.engine.weigh.calibration.growth import Step
+from sessions.engine.weigh.calibration.scale import Scale
+from sessions.engine.weigh.calibration.series import Known, RecordedSeries, left_out, recorded_series, weak_label
 from sessions.engine.weigh.calibration.stays import Stays, Way
-from sessions.engine.weigh.calibration.weights import (
-    Own,
-    estimate_by_kind,
-    fill,
-    is_hidden_thinking,
-    media_tokens,
-    only_kind,
-)
-
-if TYPE_CHECKING:
-    from sessions.engine.weigh.calibration.growth import Step
-    from sessions.engine.weigh.calibration.scale import Scale
+from sessions.engine.weigh.calibration.weights import Own, estimate_by_kind, fill, is_hidden_thinking, media_tokens
 
 DEFAULT_WINDOW = UNKNOWN_WINDOW
 SUMMARY = "summary"
@@ -234,11 +223,7 @@ class Weighed:
         total = self.tokens[message.index]
         if message.summary:
             return {SUMMARY: total}
-        scale, model = self.own_rules(message.index)
-        only = only_kind(message, scale)
-        if only is not None:
-            return {only: total}
-        shares = estimate_by_kind(message, scale, model)
+        shares = estimate_by_kind(message, *self.own_rules(message.index))
         hidden = total - sum(shares.values())
         if hidden > 0 and any(is_hidden_thinking(b) for b in message.blocks):
             shares[Kind.THINKING] = shares.get(Kind.THINKING, 0) + hidden

@@ -22,9 +22,6 @@ def media_tokens(block: Block, model: ModelInfo) -> int:
     return document_tokens(block.media, model) if block.kind is Kind.DOCUMENT and not block.n_tokens else 0
 
 
-MEDIA = frozenset({Kind.IMAGE, Kind.DOCUMENT})
-
-
 class Outputs(NamedTuple):
     """Recorded output by message, and the messages that hold only their share of one."""
 
@@ -81,10 +78,6 @@ def estimate_by_kind(message: Message, scale: Scale, model: ModelInfo) -> dict[s
     Text inside a tool result counts as tool_result, an image inside it as image; what a call, a result and an image in
     it weigh beside their content (ids, framing) is theirs too, what is said around a prompt or attachment text.
     """
-    if len(message.blocks) == 1 and not message.attachment:
-        block = message.blocks[0]
-        if not block.parts and block.media is None and block.kind not in MEDIA:
-            return _of_one(message, block, scale)
     raw: dict[str, float] = {}
     media: dict[str, int] = {}
     kind: str
@@ -108,37 +101,6 @@ def estimate_by_kind(message: Message, scale: Scale, model: ModelInfo) -> dict[s
     if around := said or scale.prompt * n_prompts(message):
         shares[Kind.TEXT] = shares.get(Kind.TEXT, 0) + around
     return shares
-
-
-def _of_one(message: Message, block: Block, scale: Scale) -> dict[str, int]:
-    """``estimate_by_kind`` of what most messages are: one block, of text alone."""
-    shares: dict[str, int] = {}
-    kind = block.kind
-    call = scale.prior.call if kind is Kind.TOOL_USE else 0
-    if block.n_tokens or block.n_payload:
-        shares[kind] = round(call + scale.tokens_of(block))
-    elif call:
-        shares[kind] = round(call)
-    if kind is Kind.TOOL_RESULT:
-        if scale.wrapper:
-            shares[kind] = shares.get(kind, 0) + scale.wrapper
-    elif scale.prompt and n_prompts(message):
-        shares[Kind.TEXT] = shares.get(Kind.TEXT, 0) + scale.prompt
-    return shares
-
-
-def only_kind(message: Message, scale: Scale) -> Kind | None:
-    """The one kind that all of a message's tokens are of, found without an estimate; None where that has to tell."""
-    if len(message.blocks) != 1 or message.attachment:
-        return None
-    block = message.blocks[0]
-    kind, parts = block.kind, block.parts
-    if kind in MEDIA or block.media is not None or any(part.kind is not Kind.TEXT or part.parts for part in parts):
-        return None
-    framed = (kind is Kind.TOOL_USE and scale.prior.call) or (kind is Kind.TOOL_RESULT and scale.wrapper)
-    if framed or any(leaf.n_tokens or leaf.n_payload for leaf in (block, *parts)):
-        return kind if kind is Kind.TEXT or not (scale.prompt and n_prompts(message)) else None
-    return None
 
 
 def message_estimate(message: Message, scale: Scale, model: ModelInfo) -> int:
