@@ -17,7 +17,7 @@ from sessions.engine.packing.memory import give_back
 from sessions.engine.reading.formats._assembly import Kept, transcript_of
 from sessions.engine.reading.formats._blocks import first_title, title_of
 from sessions.engine.reading.formats._branch import clearing_at, next_on_branch
-from sessions.engine.reading.formats._claude_usage import (
+from sessions.engine.reading.formats._claude_lines import (
     ClaudeMessage,
     blocks_of,
     is_cut_thinking,

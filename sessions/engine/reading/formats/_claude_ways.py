@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
 
-from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-from sessions.engine.reading.formats._claude_usage import ClaudeMessage, reply_usage
+from sessions.engine.reading.formats._claude_lines import ClaudeMessage, ClaudeRecord, reply_usage
 from sessions.engine.reading.formats._values import as_dict, as_list
 from sessions.engine.transcript.types import Kind, Role, Usage
 

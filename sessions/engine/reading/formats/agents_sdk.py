@@ -1,22 +1,262 @@
-"""Sessions of the OpenAI Agents SDK: rows of items in SQLiteSession's database, and its traces (formats 67)."""
+"""Sessions of the OpenAI Agents SDK: rows of items in SQLiteSession's database, and its traces (formats 67).
+
+A span of a model call holds what was sent and said (``generation``), or a response's id and usage alone (``response``).
+Of the latter the calls of tools are known by the spans of the tools that ran; what else was said is not in the file.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
-from sessions.engine.reading.formats._agents_sdk_spans import CALLS, is_span, span_contents, spans_in, traces_of
+from sessions.engine.reading.formats import _call_sessions as traced
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
-from sessions.engine.reading.formats._records import first_records, has_columns, inside, rows_of
+from sessions.engine.reading.formats._provider_errors import error_body
+from sessions.engine.reading.formats._records import (
+    first_records,
+    has_columns,
+    inside,
+    misread,
+    records,
+    rows_of,
+    stem_of,
+    unread_notes,
+)
 from sessions.engine.reading.formats._traces import decoded, read_again
-from sessions.engine.reading.formats._values import seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.reading.formats.openai_responses import RESPONSES_WIRE
-from sessions.engine.transcript.types import Content, Message, Parsed, Skipped, Transcript
+from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
 
 MESSAGES, DATA = "agent_messages", "message_data"
+SPAN, TRACE = "trace.span", "trace"
+CALLS = ("generation", "response")
+FUNCTION = "function"
+KINDS = (*words("agent handoff guardrail custom mcp_tools transcription speech speech_group"), *CALLS, FUNCTION)
+RUNS = {**dict.fromkeys(CALLS, traced.CALL), FUNCTION: traced.TOOL, traced.AGENT: traced.AGENT}
+"""What a span is among the runs of a trace, by its kind."""
+LISTS = ("data", "spans")
+"""Where a record that is no span keeps some."""
+WORDS = ("input", "output", "response")
+"""Where a model call holds messages."""
+UNSAID = "What was sent and said is not in the spans of its responses: calls of tools are those that ran"
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A span with where it stands; ``data`` is what its kind tells, ``group`` the conversation of its trace."""
+
+    value: Record
+    data: Record
+    origin: Origin
+    group: str
+    id: str
+    parent: str
+    trace: str
+    kind: str
+    started: float | None
+
+    @property
+    def response(self) -> Record:
+        """The response itself, where a processor exports it too."""
+        return as_dict(self.data.get("response"))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Usage and model of a call."""
+        usage = openai_usage(self.data.get("usage")) or openai_usage(self.response.get("usage"))
+        return {"usage": usage, "model": text_of(self.data.get("model")) or text_of(self.response.get("model"))}
+
+
+def is_span(value: Any) -> bool:
+    """Whether a value is a span of the SDK."""
+    held = as_dict(value)
+    return held.get("object") == SPAN and isinstance(held.get("span_data"), dict)
+
+
+def spans_in(record: Record) -> Iterator[tuple[Record, Path]]:
+    """The spans in a record with their paths: itself, or those that it lists."""
+    if is_span(record):
+        yield record, ()
+        return
+    for key in LISTS:
+        for position, value in enumerate(as_list(record.get(key))):
+            if is_span(value):
+                yield value, (key, position)
+
+
+def span_contents(span: Record, role: Role) -> tuple[Content, ...]:
+    """What a span alone tells of a message: a tool's call, or what it gave out."""
+    data = as_dict(span.get("span_data"))
+    if data.get("type") != FUNCTION:
+        return ()
+    if role is Role.ASSISTANT:
+        return (tool_use(data.get("input"), data.get("name"), span.get("id")),)
+    error = span.get("error")
+    told = written(data.get("output")) or (error_body(error).words if error else "")
+    return (result_of((Content(Kind.TEXT, text=told),), span.get("id"), is_error=bool(error)),)
+
+
+def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
+    """The conversations of the traces: those of one group are one, an agent that a tool ran is its own."""
+    skipped: list[Skipped] = []
+    held: list[tuple[Record, Origin]] = []
+    traces: dict[str, Record] = {}
+    for record, origin in records(source, skipped):
+        held += (inner := [(value, inside(origin, *path)) for value, path in spans_in(record)])
+        told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in _traces_in(record)}
+        traces |= told
+        if not inner and not told:
+            skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
+    spans = sorted((_span(*one, traces) for one in held), key=lambda span: span.started or 0)
+    if not any(span.kind in CALLS for span in spans):
+        raise misread("no model call among the spans")
+    told_groups = {span.group for span in spans if span.kind in CALLS and any(map(span.data.get, WORDS))}
+    said = [span for span in spans if span.group in told_groups]
+    bare = [span for span in spans if span.group not in told_groups]
+    found = [*_told(said, measure, format_name, stem_of(source.name)), *_bare(bare, traces, measure, format_name)]
+    unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
+    return read_as(format_name, found, skipped, "no model call among the spans", warnings=unread_notes(unknown))
+
+
+def _traces_in(record: Record) -> Iterator[Record]:
+    listed = [one for key in LISTS for one in as_list(record.get(key))]
+    yield from (one for one in (record, *listed) if isinstance(one, dict) and one.get("object") == TRACE)
+    if isinstance(record.get(TRACE), dict):
+        yield record[TRACE]
+
+
+def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
+    native, parent, trace = (text_of(value.get(key)) for key in ("id", "parent_id", "trace_id"))
+    data, started = value["span_data"], seconds(value.get("started_at"))
+    group = text_of(traces.get(trace, {}).get("group_id")) or trace
+    return Span(value, data, origin, group, native, parent, trace, text_of(data.get("type")), started)
+
+
+def _callers(spans: Sequence[Span]) -> dict[str, str]:
+    """The tool's span that each span is inside of, "" for none."""
+    by_id = {span.id: span for span in spans if span.id}
+    found: dict[str, str] = {}
+    for span in by_id.values():
+        way: list[Span] = []
+        above: Span | None = span
+        while above is not None and above.id not in found:
+            found[above.id] = ""
+            way.append(above)
+            above = by_id.get(above.parent)
+        for one in reversed(way):
+            if (above := by_id.get(one.parent)) is not None:
+                found[one.id] = above.id if above.kind == FUNCTION else found[above.id]
+    return found
+
+
+def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str) -> tuple[Transcript, ...]:
+    """Sessions whose calls hold what was sent: the history that each repeats is one."""
+    runs = [_run(span) for span in spans]
+    calls = traced.calls_of(runs)
+    trace_of = {span.id: span.trace for span in spans}
+    for call in calls:
+        call.trace = trace_of.get(call.span, "")
+    callers = _callers(spans)
+    others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
+    ends = [
+        traced.RunEnd(s.trace, traced.said_error(s.value.get("error")), not callers.get(s.id), s.kind) for s in others
+    ]
+    traced.end_calls(calls, ends)
+    return traced.sessions_of(calls, measure, format_name=format_name, stem=stem, results=traced.results_of(runs))
+
+
+def _run(span: Span) -> traced.Run:
+    return traced.Run(
+        {**span.data, "extra": {"invocation_params": span.response}},
+        inside(span.origin, "span_data"),
+        id=span.id,
+        parent=span.parent,
+        group=span.group,
+        kind=RUNS.get(span.kind, ""),
+        sent="input",
+        made="output" if span.data.get("output") else "response",
+        started=span.started,
+        error=traced.said_error(span.value.get("error")),
+        **span.facts,
+    )
+
+
+@dataclass(slots=True)
+class SpanReading:
+    """A session in the making whose calls hold no messages: each call waits for the tools that run after it."""
+
+    history: Assembly
+    title: str
+    trace: str = ""
+    call: Span | None = None
+    tools: list[Span] = field(default_factory=list)
+    ends: list[Span] = field(default_factory=list)
+    has_failed: bool = False
+
+    def take(self, span: Span) -> None:
+        """One span, in order of time."""
+        if span.trace != self.trace:
+            self.close()
+            self.trace = span.trace
+        if span.kind in CALLS:
+            self._flush()
+            self.call = span
+        elif span.kind == FUNCTION:
+            self.tools.append(span)
+        elif span.value.get("error"):
+            self.ends.append(span)
+
+    def close(self) -> None:
+        """The trace is complete: what its agent ended with is told where no call told it."""
+        self._flush()
+        if self.ends and not self.has_failed:
+            self.history.fail(self.ends[0].value["error"], kind=EventKind.SESSION_END)
+        self.ends, self.has_failed = [], False
+
+    def _flush(self) -> None:
+        call, tools, history = self.call, self.tools, self.history
+        self.call, self.tools = None, []
+        error = call.value.get("error") if call else None
+        if tools or (call and not error):
+            spans = [call, *tools] if call else tools
+            contents = [content for span in spans for content in span_contents(span.value, Role.ASSISTANT)]
+            facts = call.facts | {"response_id": text_of(call.data.get("response_id"))} if call else {}
+            history.end_run()
+            history.reply(contents, [s.origin for s in spans], id=spans[0].id, timestamp=spans[0].started, **facts)
+        if call and error:
+            self.has_failed = True
+            history.fail(error, model=call.facts["model"])
+        for tool in tools:
+            ended = seconds(tool.value.get("ended_at"))
+            history.add(Role.USER, span_contents(tool.value, Role.USER), [tool.origin], timestamp=ended)
+
+
+def _bare(
+    spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured, format_name: str
+) -> Iterator[Transcript]:
+    """Sessions of calls without messages; an agent that a tool ran is one of its own."""
+    callers = _callers(spans)
+    readings: dict[tuple[str, str], SpanReading] = {}
+    for span in spans:
+        key = span.group, callers.get(span.id, "")
+        title = text_of(traces.get(span.trace, {}).get("workflow_name"))
+        readings.setdefault(key, SpanReading(Assembly(measure), title)).take(span)
+    for (group, caller), reading in readings.items():
+        reading.close()
+        reading.history.warnings.append(UNSAID)
+        inner = {"parent_id": group, "parent_call_id": caller} if caller else {}
+        name = f"{group}.{caller}" if caller else group
+        yield reading.history.transcript(name, format_name, title=reading.title, **inner)
 
 
 def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
