@@ -50,10 +50,6 @@ def _compaction(block: Record) -> Content | None:
     return Content(Kind.TEXT, text=summary, name="compaction", payload=payload) if isinstance(summary, str) else None
 
 
-def _tool_use(block: Record) -> Content:
-    return tool_use(block.get("input"), block.get("name"), block.get("id"))
-
-
 def _tool_result(block: Record) -> Content:
     content = block.get("content")
     return Content(
@@ -86,7 +82,10 @@ _READERS: dict[str, Callable[[Record], Content | None]] = {
         Kind.OPAQUE, name="redacted_thinking", payload=text_of(block.get("data"))
     ),
     "compaction": _compaction,
-    **dict.fromkeys(("tool_use", "server_tool_use", "mcp_tool_use"), _tool_use),
+    **dict.fromkeys(
+        ("tool_use", "server_tool_use", "mcp_tool_use"),
+        lambda block: tool_use(block.get("input"), block.get("name"), block.get("id")),
+    ),
     "tool_result": _tool_result,
     **dict.fromkeys(("image", "document"), _media),
 }

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import _threads
@@ -26,7 +26,7 @@ from sessions.engine.reading.formats._records import inside, noted, records, ste
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
 from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
 from sessions.engine.reading.formats._values import Measured, Record, as_dict
-from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -274,11 +274,6 @@ class Tracer:
         told = {key: end[key] for key in ENDS if end.get(key) and not run.get(key)}
         whole = self.run({**run, **told}, origin)
         return replace(whole, ended=place) if whole.made in told else whole
-
-
-def said_error(error: Any) -> str:
-    """What an error says, whatever it is written as."""
-    return error if isinstance(error, str) else dumps(error) if error else ""
 
 
 def calls_of(runs: Sequence[Run]) -> list[TracedCall]:

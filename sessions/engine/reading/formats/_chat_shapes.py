@@ -89,7 +89,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = wire.pair_in(document, _is_request, _is_response)
+    request, response = wire.pair_in(document, _is_request, _reply)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: choices with a message")
@@ -110,7 +110,7 @@ def is_chat_document(document: Any) -> bool:
 
 
 def _is_exchange(value: Any) -> bool:
-    return isinstance(value, dict) and wire.pair_in(value, _is_request, _is_response) != (None, None)
+    return isinstance(value, dict) and wire.pair_in(value, _is_request, _reply) != (None, None)
 
 
 def is_chat_line(value: Any) -> bool:
@@ -178,10 +178,6 @@ def _is_request(document: Record) -> bool:
     return any(map(is_chat_line, as_list(document.get("messages"))))
 
 
-def _is_response(document: Record) -> bool:
-    return _reply(document) is not None
-
-
 def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
     """The message of the first choice that holds one, or of Ollama's own ``/api/chat``, and the path to it."""
     for n, choice in enumerate(as_list(response.get("choices"))):
@@ -192,7 +188,7 @@ def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
 
 
 def _exchange(document: Record, whole: Origin) -> wire.Exchange:
-    request, response = wire.pair_in(document, _is_request, _is_response)
+    request, response = wire.pair_in(document, _is_request, _reply)
     sent_at, reply_at = wire.bodies_at(document, whole)
     exchange = wire.Exchange(error=error_in(document))
     if request is not None:

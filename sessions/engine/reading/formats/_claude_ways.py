@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
@@ -28,26 +28,18 @@ MOST_WAYS = 200
 class Tree:
     """Parent links of one session's lines, by their places in ``records``; NONE where there is none.
 
-    ``child`` and ``sibling`` are a line's first child and the next one of the same parent; ``unit`` is the number of
-    the reply that begins with a line, ``first_reply`` the first at or below it, ``last_line`` the last message there.
+    ``children`` are those of a line that has several, in file order; ``unit`` is the number of the reply that begins
+    with a line, ``first_reply`` the first at or below it, ``last_line`` the last message there.
     """
 
     records: Sequence[ClaudeRecord]
     units: Sequence[ClaudeMessage]
     parents: array[int]
-    child: array[int]
-    sibling: array[int]
     unit: array[int]
     first_reply: array[int]
     last_line: array[int]
     replies: array[int] = field(default_factory=lambda: array("i"))
-
-    def children(self, place: int) -> Iterator[int]:
-        """The children of a line, in file order."""
-        place = self.child[place]
-        while place != NONE:
-            yield place
-            place = self.sibling[place]
+    children: dict[int, list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,10 +138,8 @@ def _forks(tree: Tree) -> list[list[list[int]]]:
     places = range(len(tree.records))
     roots = (at for at in places if tree.parents[at] == NONE and not tree.records[at].parent)
     chained = [at for at in roots if tree.first_reply[at] not in (NONE, at) and _is_prompt(tree.records[at])]
-    parents = (tree.parents[at] for at in places if tree.parents[at] != NONE and tree.child[tree.parents[at]] == at)
     found = []
-    for parent in chain(parents, (NONE,)):
-        branches = chained if parent == NONE else list(tree.children(parent))
+    for parent, branches in chain(sorted(tree.children.items(), key=lambda held: held[1][0]), [(NONE, chained)]):
         if len(branches) < 2 or sum(tree.first_reply[at] != NONE for at in branches) < 2:
             continue
         alternatives = _alternatives(tree, parent, branches)
@@ -159,7 +149,7 @@ def _forks(tree: Tree) -> list[list[list[int]]]:
 
 
 def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
-    tree = Tree(records, units, *(array("i", [NONE]) * len(records) for _ in range(6)))
+    tree = Tree(records, units, *(array("i", [NONE]) * len(records) for _ in range(4)))
     _set_parents(tree)
     replies = ((number, unit.first) for number, unit in enumerate(units) if unit.is_reply)
     number, first = next(replies, (NONE, None))
@@ -184,9 +174,9 @@ def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tr
 
 
 def _set_parents(tree: Tree) -> None:
-    """Enter the parent of every line, which stands before it, and the children of these."""
+    """Enter the parent of every line, which stands before it, and the children of those that have several."""
     places: dict[str, int] = {}
-    last = array("i", [NONE]) * len(tree.records)
+    first_child = array("i", [NONE]) * len(tree.records)
     for place, record in enumerate(tree.records):
         parent = places.get(record.parent, NONE)
         if record.uuid:
@@ -194,11 +184,10 @@ def _set_parents(tree: Tree) -> None:
         tree.parents[place] = parent
         if parent == NONE:
             continue
-        if last[parent] == NONE:
-            tree.child[parent] = place
+        if first_child[parent] == NONE:
+            first_child[parent] = place
         else:
-            tree.sibling[last[parent]] = place
-        last[parent] = place
+            tree.children.setdefault(parent, [first_child[parent]]).append(place)
 
 
 def _alternatives(tree: Tree, parent: int, branches: Iterable[int]) -> list[list[int]]:

@@ -27,19 +27,15 @@ _FIRST_IN_TOKENS = (5, 3)
 
 
 class Cut(NamedTuple):
-    """The budget of one output, 20% for serialising included: ``limit`` tokens or bytes."""
+    """The budget of one output, 20% for serialising included: ``limit`` tokens or bytes.
+
+    A block remembers it as its text, "tokens 12000", which ``cut_named`` reads back.
+    """
 
     unit: str
     limit: int
 
-    @property
-    def n_bytes(self) -> int:
-        """The budget in bytes."""
-        return self.limit * BYTES_PER_TOKEN if self.unit == TOKENS else self.limit
-
-    @property
-    def name(self) -> str:
-        """What a block remembers: "tokens 12000"; read back by ``cut_named``."""
+    def __str__(self) -> str:
         return f"{self.unit} {self.limit}"
 
 
@@ -68,7 +64,7 @@ def cut_contents(contents: Iterable[Content], cut: Cut) -> tuple[Content, ...]:
 
 def cut_text(text: str, cut: Cut) -> str:
     """``text``, or its head and its tail within the budget and a marker between them."""
-    budget = cut.n_bytes
+    budget = cut.limit * BYTES_PER_TOKEN if cut.unit == TOKENS else cut.limit
     if utf8_length(text) <= budget:
         return text
     whole = text.encode("utf-8", "surrogatepass")

@@ -11,11 +11,11 @@ from typing import Any
 
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
 from sessions.engine.reading.formats import _items as items
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of
 from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.reading.measure import utf8_length
@@ -216,25 +216,24 @@ def _entry(
     contents = cut_contents(whole, cut) if cut else whole
     blocks = reading.measure(contents)
     if cut and any(new is not old for new, old in zip(contents, whole, strict=True)):
-        blocks = tuple(replace(block, cut=cut.name) for block in blocks)
+        blocks = tuple(replace(block, cut=str(cut)) for block in blocks)
         n_whole = sum(utf8_length(part.text) for content in whole for part in (content, *content.parts))
         reading.n_cut += 1
         reading.n_cut_bytes += max(0, n_whole - weights(blocks)[0])
     role = items.item_role(item)
-    texts = [content.text for content in contents if content.kind is Kind.TEXT]
+    first = next((content.text for content in contents if content.kind is Kind.TEXT), "")
     prompt = role is Role.USER and items.item_type(item) == "message" and is_prompt(contents)
-    wrapped = prompt and any(text.lstrip().startswith(WRAPPERS) for text in texts[:1])
-    return Entry(
-        origins=(origin,),
-        role=role,
-        blocks=blocks,
-        preview=preview_of(contents),
+    wrapped = prompt and first.lstrip().startswith(WRAPPERS)
+    return entry_of(
+        contents,
+        role,
+        origin,
+        lambda _: blocks,
+        prompt=prompt,
+        meta=wrapped,
         key=hash((items.item_type(item), *(dumps(_plain(item.get(key))) for key in _SAME))),
         native_id=text_of(item.get("id")),
         timestamp=timestamp,
-        title=title_of("\n".join(texts)) if prompt and not wrapped else "",
-        typed=prompt and not wrapped,
-        meta=wrapped,
     )
 
 

@@ -33,6 +33,11 @@ def as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def first_text(record: Record, *keys: str) -> str:
+    """The text under the first of ``keys`` that has any."""
+    return next((found for key in keys if (found := text_of(record.get(key)))), "")
+
+
 def seconds(value: Any) -> float | None:
     """An ISO time, or seconds or milliseconds since 1970, as seconds; None where it is none of these."""
     try:

@@ -111,7 +111,7 @@ def log_at(values: Iterable[Any], at: Origin) -> Exchange:
 
 
 def pair_in(
-    document: Record, is_request: Callable[[Record], bool], is_response: Callable[[Record], bool]
+    document: Record, is_request: Callable[[Record], object], is_response: Callable[[Record], object]
 ) -> tuple[Record | None, Record | None]:
     """The request and the response in ``document``, or what it is itself; None for what is not there."""
     held = document.get("request"), document.get("response")

@@ -168,10 +168,8 @@ def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str)
         call.trace = trace_of.get(call.span, "")
     callers = _callers(spans)
     others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
-    ends = [
-        traced.RunEnd(s.trace, traced.said_error(s.value.get("error")), not callers.get(s.id), s.kind) for s in others
-    ]
-    traced.end_calls(calls, ends)
+    ended = ((s, written(s.value.get("error") or "")) for s in others)
+    traced.end_calls(calls, (traced.RunEnd(s.trace, error, not callers.get(s.id), s.kind) for s, error in ended))
     return traced.sessions_of(calls, measure, format_name=format_name, stem=stem, results=traced.results_of(runs))
 
 
@@ -186,7 +184,7 @@ def _run(span: Span) -> traced.Run:
         sent="input",
         made="output" if span.data.get("output") else "response",
         started=span.started,
-        error=traced.said_error(span.value.get("error")),
+        error=written(span.value.get("error") or ""),
         **span.facts,
     )
 

@@ -6,14 +6,13 @@ stands beside the history, which has lost what it took.  Errors and notices stan
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import definitions, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import base64_of, definitions, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
@@ -74,10 +73,8 @@ def _result(result: Record) -> Content:
 def _image(image: Record) -> Content:
     """A picture, whose bytes are a list of numbers."""
     source = as_dict(image.get("source"))
-    held = as_list(source.get("bytes") or source.get("Bytes"))
-    if not held or not all(isinstance(byte, int) and 0 <= byte < 256 for byte in held):
+    if not (data := base64_of(source.get("bytes") or source.get("Bytes"))):
         return opaque(image, "image")
-    data = base64.b64encode(bytes(held)).decode("ascii")
     return Content(Kind.IMAGE, media_type=f"image/{text_of(image.get('format')).lower() or 'png'}", data=data)
 
 

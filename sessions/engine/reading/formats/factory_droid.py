@@ -13,7 +13,7 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
@@ -154,7 +154,7 @@ def _take(store: DroidStore, value: Record, origin: Origin) -> None:
     entry.timestamp = seconds(value.get("timestamp"))
     entry.typed = role is Role.USER and is_prompt(contents)
     if entry.typed:
-        entry.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
+        entry.title = prompt_title(contents)
     place = len(thread.entries)
     last = thread.entries[-1] if thread.entries else None
     follows = last is not None and last.role is Role.ASSISTANT and text_of(value.get("parentId")) == last.native_id

@@ -138,9 +138,7 @@ def _appended(reading: KimiReading, record: Record) -> None:
     if kind == "injection":
         reading.injected.add(place)
     if entry.typed or said.get("name") == "subagent":
-        entry.title = blocks.title_of(
-            blocks.prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
-        )
+        entry.title = blocks.prompt_title(contents)
 
 
 def _request(reading: KimiReading, record: Record) -> None:
