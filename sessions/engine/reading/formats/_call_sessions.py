@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import _threads
@@ -25,7 +25,7 @@ from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal,
 from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
 from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
-from sessions.engine.reading.formats._values import Measured, Record, as_dict
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -181,6 +181,17 @@ def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int]) -
             if step < cut.n_steps and (step in cut.kept or assembly.messages[index].role is Role.SYSTEM)
         ),
     )
+
+
+def found_in(record: Record, is_one: Callable[[Any], bool], lists: Iterable[str]) -> Found:
+    """A record itself where it is one, else those that it lists, with the paths to them."""
+    if is_one(record):
+        yield record, ()
+        return
+    for key in lists:
+        for position, value in enumerate(as_list(record.get(key))):
+            if is_one(value):
+                yield value, (key, position)
 
 
 @dataclass(frozen=True, slots=True)

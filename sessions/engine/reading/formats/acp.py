@@ -36,7 +36,7 @@ METHODS = ("session/update", "session/prompt", "session/new", "session/load", "i
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
 
 
-class AcpSession:
+class _Session:
     """One session in the making."""
 
     def __init__(self, measure: Measured) -> None:
@@ -51,13 +51,11 @@ class AcpSession:
         self.unknown: Counter[str] = Counter()
 
     def prompt(self, blocks: Sequence[Any], origin: Origin) -> None:
-        """What the user sent."""
         self._end()
         self.piece = Piece(Role.USER, [list(blocks)], [origin])
         self._end()
 
     def take(self, update: Record, origin: Origin) -> None:
-        """One update of the session."""
         kind = update["sessionUpdate"]
         if kind in SAID:
             self._extend(Role.ASSISTANT, update, origin)
@@ -77,7 +75,6 @@ class AcpSession:
             self.unknown[kind] += 1
 
     def failed(self, error: Record) -> None:
-        """An error in place of an answer."""
         self._end()
         self.history.fail(error)
 
@@ -228,7 +225,7 @@ class _Acp:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        sessions: dict[str, AcpSession] = defaultdict(lambda: AcpSession(measure))
+        sessions: dict[str, _Session] = defaultdict(lambda: _Session(measure))
         asked: dict[str, str] = {}
         newest = ""
         for line, value in objects(source, skipped):
@@ -254,10 +251,9 @@ class _Acp:
 
 def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
     """The update in a line and the path to it; empty where there is none."""
-    for path in (("params", "update"), ("update",), ()):
-        held: Any = value
-        for step in path:
-            held = as_dict(held).get(step)
+    params = as_dict(value.get("params"))
+    places = ((params.get("update"), ("params", "update")), (value.get("update"), ("update",)), (value, ()))
+    for held, path in places:
         if isinstance(held, dict) and isinstance(held.get("sessionUpdate"), str):
             return held, path
     return (told(value), ()) if value.get("type") in TOLD and isinstance(value.get("tag"), str) else ({}, ())

@@ -53,7 +53,7 @@ class _AgUi:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the runs of a thread, one after another."""
         skipped: list[Skipped] = []
-        reading = AgUiReading(Assembly(measure))
+        reading = _Reading(Assembly(measure))
         for event, origin in records(source, skipped):
             reading.take(event, origin)
         reading.end()
@@ -64,7 +64,7 @@ class _AgUi:
     contents = all_values(lambda values, _: _contents(values))
 
 
-class AgUiReading:
+class _Reading:
     """One thread in the making; ``said`` are the events of the reply that is being read."""
 
     def __init__(self, history: Assembly) -> None:
@@ -76,7 +76,6 @@ class AgUiReading:
         self.unknown: Counter[str] = Counter()
 
     def take(self, event: Record, origin: Origin) -> None:
-        """One event."""
         kind = text_of(event.get("type"))
         if said := SAID.fullmatch(kind):
             if said[1] == "TEXT_MESSAGE" and text_of(event.get("role")) not in ("", "assistant"):
@@ -115,7 +114,6 @@ class AgUiReading:
         self.history.say(role, contents, [origin], id=native)
 
     def end(self) -> None:
-        """The reply is complete."""
         said, places, self.said, self.places = self.said, self.places, [], []
         contents = _contents(said)
         role = ROLES.get(next((text_of(event["role"]) for event in said if event.get("role")), "assistant"), Role.USER)

@@ -14,24 +14,15 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats import _call_sessions as traced
+from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._provider_errors import error_body
-from sessions.engine.reading.formats._records import (
-    first_records,
-    has_columns,
-    inside,
-    misread,
-    records,
-    rows_of,
-    stem_of,
-    unread_notes,
-)
 from sessions.engine.reading.formats._traces import decoded, read_again
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of, written
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.reading.formats.openai_responses import RESPONSES_WIRE
 from sessions.engine.transcript.recorded_events import EventKind
@@ -66,32 +57,17 @@ class Span:
     started: float | None
 
     @property
-    def response(self) -> Record:
-        """The response itself, where a processor exports it too."""
-        return as_dict(self.data.get("response"))
-
-    @property
     def facts(self) -> dict[str, Any]:
-        """Usage and model of a call."""
-        usage = openai_usage(self.data.get("usage")) or openai_usage(self.response.get("usage"))
-        return {"usage": usage, "model": text_of(self.data.get("model")) or text_of(self.response.get("model"))}
+        """Usage and model of a call, of the response itself where a processor exports that too."""
+        response = as_dict(self.data.get("response"))
+        usage = openai_usage(self.data.get("usage")) or openai_usage(response.get("usage"))
+        return {"usage": usage, "model": text_of(self.data.get("model")) or text_of(response.get("model"))}
 
 
 def is_span(value: Any) -> bool:
     """Whether a value is a span of the SDK."""
     held = as_dict(value)
     return held.get("object") == SPAN and isinstance(held.get("span_data"), dict)
-
-
-def spans_in(record: Record) -> Iterator[tuple[Record, Path]]:
-    """The spans in a record with their paths: itself, or those that it lists."""
-    if is_span(record):
-        yield record, ()
-        return
-    for key in LISTS:
-        for position, value in enumerate(as_list(record.get(key))):
-            if is_span(value):
-                yield value, (key, position)
 
 
 def span_contents(span: Record, role: Role) -> tuple[Content, ...]:
@@ -111,21 +87,23 @@ def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
     skipped: list[Skipped] = []
     held: list[tuple[Record, Origin]] = []
     traces: dict[str, Record] = {}
-    for record, origin in records(source, skipped):
-        held += (inner := [(value, inside(origin, *path)) for value, path in spans_in(record)])
+    for record, origin in files.records(source, skipped):
+        held += (
+            inner := [(value, files.inside(origin, *path)) for value, path in traced.found_in(record, is_span, LISTS)]
+        )
         told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in _traces_in(record)}
         traces |= told
         if not inner and not told:
             skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
     spans = sorted((_span(*one, traces) for one in held), key=lambda span: span.started or 0)
     if not any(span.kind in CALLS for span in spans):
-        raise misread("no model call among the spans")
+        raise files.misread("no model call among the spans")
     told_groups = {span.group for span in spans if span.kind in CALLS and any(map(span.data.get, WORDS))}
     said = [span for span in spans if span.group in told_groups]
     bare = [span for span in spans if span.group not in told_groups]
-    found = [*_told(said, measure, format_name, stem_of(source.name)), *_bare(bare, traces, measure, format_name)]
+    found = [*_told(said, measure, format_name, files.stem_of(source.name)), *_bare(bare, traces, measure, format_name)]
     unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
-    return read_as(format_name, found, skipped, "no model call among the spans", warnings=unread_notes(unknown))
+    return read_as(format_name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
 
 
 def _traces_in(record: Record) -> Iterator[Record]:
@@ -175,8 +153,8 @@ def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str)
 
 def _run(span: Span) -> traced.Run:
     return traced.Run(
-        {**span.data, "extra": {"invocation_params": span.response}},
-        inside(span.origin, "span_data"),
+        {**span.data, "extra": {"invocation_params": as_dict(span.data.get("response"))}},
+        files.inside(span.origin, "span_data"),
         id=span.id,
         parent=span.parent,
         group=span.group,
@@ -190,7 +168,7 @@ def _run(span: Span) -> traced.Run:
 
 
 @dataclass(slots=True)
-class SpanReading:
+class _Reading:
     """A session in the making whose calls hold no messages: each call waits for the tools that run after it."""
 
     history: Assembly
@@ -202,7 +180,6 @@ class SpanReading:
     has_failed: bool = False
 
     def take(self, span: Span) -> None:
-        """One span, in order of time."""
         if span.trace != self.trace:
             self.close()
             self.trace = span.trace
@@ -244,11 +221,11 @@ def _bare(
 ) -> Iterator[Transcript]:
     """Sessions of calls without messages; an agent that a tool ran is one of its own."""
     callers = _callers(spans)
-    readings: dict[tuple[str, str], SpanReading] = {}
+    readings: dict[tuple[str, str], _Reading] = {}
     for span in spans:
         key = span.group, callers.get(span.id, "")
         title = text_of(traces.get(span.trace, {}).get("workflow_name"))
-        readings.setdefault(key, SpanReading(Assembly(measure), title)).take(span)
+        readings.setdefault(key, _Reading(Assembly(measure), title)).take(span)
     for (group, caller), reading in readings.items():
         reading.close()
         reading.history.warnings.append(UNSAID)
@@ -280,9 +257,10 @@ class _AgentsSDK:
 
     def sniff(self, head: Head) -> Sniff | None:
         """The SDK's table of items, or spans of its traces; in lines a model call may follow."""
-        if has_columns(head, MESSAGES, "session_id", DATA):
+        if files.has_columns(head, MESSAGES, "session_id", DATA):
             return Sniff(95, f"a database with the table {MESSAGES} of the OpenAI Agents SDK")
-        kinds = [span["span_data"].get("type") for record in first_records(head) for span, _ in spans_in(record)]
+        spans = (span for one in files.first_records(head) for span, _ in traced.found_in(one, is_span, LISTS))
+        kinds = [span["span_data"].get("type") for span in spans]
         if any(kind in CALLS for kind in kinds) or (kinds and head.document is None):
             return Sniff(95, f"{len(kinds)} spans of the OpenAI Agents SDK")
         return Sniff(0, "spans of the OpenAI Agents SDK, but none is a model call") if kinds else None
@@ -293,10 +271,10 @@ class _AgentsSDK:
             return traces_of(source, measure, self.name)
         parts: dict[str, list[Part]] = {}
         skipped: list[Skipped] = []
-        for row, origin in rows_of(source, MESSAGES, "ORDER BY id"):
+        for row, origin in files.rows_of(source, MESSAGES, "ORDER BY id"):
             value = decoded(row.get(DATA))
             if isinstance(value, dict):
-                part = Part(value, inside(origin, DATA), seconds(row.get("created_at")))
+                part = Part(value, files.inside(origin, DATA), seconds(row.get("created_at")))
                 parts.setdefault(text_of(row.get("session_id")), []).append(part)
             else:
                 skipped.append(Skipped(1, 0, f"row {row.get('id')} holds no item"))

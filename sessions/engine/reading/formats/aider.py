@@ -55,14 +55,14 @@ class _Aider:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        sessions: list[AiderReading] = []
+        sessions: list[_Reading] = []
         for line in source.lines():
             if line.data is None:
                 skipped.append(line.skipped(too_long(line)))
                 continue
             text = line.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
             if text.startswith(START):
-                sessions.append(AiderReading(measure, text.removeprefix(START).strip()))
+                sessions.append(_Reading(measure, text.removeprefix(START).strip()))
             elif sessions:
                 sessions[-1].take(text, line)
             elif text.strip():
@@ -72,7 +72,7 @@ class _Aider:
     contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 
 
-class AiderReading:
+class _Reading:
     """One session in the making: the lines of the message that is being read, and where it starts."""
 
     def __init__(self, measure: Measured, started: str) -> None:
@@ -90,7 +90,6 @@ class AiderReading:
         self.listed: list[str] = []
 
     def take(self, text: str, line: Line) -> None:
-        """One line after the session's start."""
         if text.startswith(OUTPUT):
             self._flush()
             self._output(text)
@@ -105,7 +104,6 @@ class AiderReading:
         self.lines.append(text)
 
     def finish(self, stem: str) -> Transcript:
-        """The session."""
         self._flush()
         self._close(None)
         self.history.note(self.n_counted, ROUNDED)
@@ -140,7 +138,9 @@ class AiderReading:
             self.model = model[1]
         elif counts := TOKENS.match(text):
             self.n_counted += 1
-            self._close(_usage(counts))
+            # What was sent is the whole context; the part read from the cache is in it.
+            sent, read, received = (_count(counts[n]) for n in (1, 3, 4))
+            self._close(inclusive_usage(sent, received, cache_read=min(read, sent)))
         elif exhausted := EXHAUSTED.match(text):
             sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
             self.history.refuse(Refusal(ErrorKind.CONTEXT, sent, limit))
@@ -182,12 +182,6 @@ def _said(text: str) -> str:
     """What a message says: without the marks of a user's lines."""
     lines = [line.removeprefix(USER).rstrip("\r") for line in text.split("\n")]
     return "\n".join(line.removesuffix("  ") for line in lines).strip()
-
-
-def _usage(counts: re.Match[str]) -> Usage | None:
-    """What was sent is the whole context; the part read from the cache is in it."""
-    sent, read, received = (_count(counts[n]) for n in (1, 3, 4))
-    return inclusive_usage(sent, received, cache_read=min(read, sent))
 
 
 def _count(text: str | None) -> int:

@@ -83,12 +83,6 @@ def of_answer(assistant: Record, key: str) -> str:
     return next((text_of(as_dict(held).get(key)) for kind, held in assistant.items() if kind in ANSWERED), "")
 
 
-def q_tools(record: Record) -> tuple[Content, ...]:
-    """Definitions of the tools that every request sends, by where they come from."""
-    listed = [tool for tools in as_dict(record.get("tools")).values() for tool in as_list(tools)]
-    return definitions([as_dict(tool).get("ToolSpecification", tool) for tool in listed])
-
-
 class _Entry(NamedTuple):
     """What was sent, what came back, and where both stand."""
 
@@ -170,14 +164,20 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             history.summary(q_contents(text), [inside(origin, "latest_summary", 0)], number, timestamp=when)
         if entry is not None:
             _asked(history, entry.user, entry.places[0])
-            _answered(history, entry)
+            if contents := q_contents(entry.assistant):
+                when = seconds(entry.metadata.get("stream_end_timestamp_ms"))
+                native, model = of_answer(entry.assistant, "message_id"), text_of(entry.metadata.get("model_id"))
+                history.end_run()
+                history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))
+    # By where they come from.
+    tools = [tool for listed in as_dict(record.get("tools")).values() for tool in as_list(listed)]
     states = (as_dict(as_dict(entry.user.get("env_context")).get("env_state")) for entry in entries)
     return history.transcript(
         text_of(record.get("conversation_id")) or stem,
         _AmazonQ.name,
         window=count_of(info.get("context_window_tokens")) or None,
-        system=measure(q_tools(record)),
+        system=measure(definitions([as_dict(tool).get("ToolSpecification", tool) for tool in tools])),
         project=next(filter(None, (text_of(state.get("current_working_directory")) for state in states)), ""),
         model="" if any(request.model for request in history.requests) else own,
     )
@@ -231,15 +231,6 @@ def _asked(history: Assembly, user: Record, origin: Origin) -> None:
         # An answer to cancelled calls may be typed beside their results.
         typed = bool(text_of(as_dict(next(iter(content.values()), None)).get("prompt")))
         history.add(Role.USER, contents, [origin], timestamp=seconds(user.get("timestamp")), typed=typed)
-
-
-def _answered(history: Assembly, entry: _Entry) -> None:
-    metadata = entry.metadata
-    if contents := q_contents(entry.assistant):
-        when = seconds(metadata.get("stream_end_timestamp_ms"))
-        native, model = of_answer(entry.assistant, "message_id"), text_of(metadata.get("model_id"))
-        history.end_run()
-        history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
 
 
 FORMAT = _AmazonQ()

@@ -13,7 +13,16 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._records import misread, noted, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
+from sessions.engine.reading.formats._values import (
+    Record,
+    as_dict,
+    as_list,
+    count_of,
+    first_text,
+    seconds,
+    text_of,
+    written,
+)
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
@@ -109,15 +118,11 @@ def _block(block: Any) -> Content:
     summary = as_dict(block.get("summary"))
     if block.get("type") == "summary" and isinstance(summary.get("summary"), str):
         return Content(Kind.TEXT, text=summary["summary"], name="summary")
-    return _media(block) or block_of(block)
-
-
-def _media(block: Record) -> Content | None:
-    """Images have their type in ``mediaType`` of the source, or beside their data."""
     source = as_dict(block.get("source")) or block
-    media_type = text_of(source.get("mediaType")) or text_of(source.get("mimeType"))
-    data = text_of(source.get("data"))
-    return Content(Kind.IMAGE, media_type=media_type, data=data) if block.get("type") == "image" and data else None
+    if block.get("type") == "image" and text_of(source.get("data")):
+        # The type is in the source, or beside the data.
+        return Content(Kind.IMAGE, media_type=first_text(source, "mediaType", "mimeType"), data=source["data"])
+    return block_of(block)
 
 
 def _result(block: Record) -> Content:

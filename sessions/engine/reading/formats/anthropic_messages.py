@@ -22,12 +22,13 @@ from sessions.engine.reading.formats._marks import chat_mark, foreign_key, forei
 from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
+from sessions.engine.reading.json_values import BOM
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
 
 Placed = tuple[dict[str, Any], Origin]
 
-BOM = b"\xef\xbb\xbf"
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 
@@ -142,7 +143,11 @@ class _AnthropicMessages:
         parts = _parts(request, response, paired=paired)
         made = Assembly(measure)
         for part, path in parts:
-            _add(made, part, Origin(1, 0, source.size, path))
+            contents = anthropic.contents_of(part.get("content"))
+            role = ROLES.get(text_of(part.get("role")), Role.USER)
+            is_summary = bool(contents) and all(content.name == "compaction" for content in contents)
+            origin = Origin(1, 0, source.size, path)
+            made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=is_summary)
         made.requests = list(anthropic.requests_of(made.messages, request, response))
         made.compactions = list(anthropic.compactions_of(made.messages, made.requests, [part for part, _ in parts]))
         made.warnings = [*anthropic.iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
@@ -201,14 +206,6 @@ def _parts(request: Record | None, response: Record | None, *, paired: bool) -> 
     sent = enumerate((request or {}).get("messages", ()))
     found: list[tuple[Record, Path]] = [(part, (*stem, n)) for n, part in sent if isinstance(part, dict)]
     return found if response is None else [*found, (response, ("response",) if paired else ())]
-
-
-def _add(made: Assembly, part: Record, origin: Origin) -> None:
-    """One entry of ``messages``, or the reply; the first prompt with words that are no reminder is the title."""
-    contents = anthropic.contents_of(part.get("content"))
-    role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
-    only_summary = bool(contents) and all(content.name == "compaction" for content in contents)
-    made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=only_summary)
 
 
 def _foreign(request: Record) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
-from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer
+from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, found_in
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import read_again
@@ -26,13 +26,7 @@ def _is_span(value: Any) -> bool:
 
 
 def _spans_in(record: Record) -> Found:
-    if _is_span(record):
-        yield record, ()
-        return
-    for key in LISTS:
-        for position, span in enumerate(as_list(record.get(key))):
-            if _is_span(span):
-                yield span, (key, position)
+    return found_in(record, _is_span, LISTS)
 
 
 def _run(span: Record, origin: Origin) -> Run:
