@@ -149,7 +149,8 @@ def _forks(tree: Tree) -> list[list[list[int]]]:
 
 
 def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
-    tree = Tree(records, units, *(array("i", [NONE]) * len(records) for _ in range(4)))
+    empty = array("i", [NONE]) * len(records)
+    tree = Tree(records, units, empty[:], empty[:], empty[:], empty)
     _set_parents(tree)
     replies = ((number, unit.first) for number, unit in enumerate(units) if unit.is_reply)
     number, first = next(replies, (NONE, None))

@@ -113,7 +113,7 @@ def _part(part: Any) -> Content:
     if isinstance(part, str):
         return Content(Kind.TEXT, text=part)
     if not isinstance(part, dict):
-        return Content(Kind.OPAQUE, text=dumps(part))
+        return opaque(part)
     signature = text_of(field_of(part, "thoughtSignature"))
     if isinstance(part.get("text"), str):
         kind = Kind.THINKING if part.get("thought") is True else Kind.TEXT

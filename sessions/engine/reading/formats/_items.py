@@ -45,7 +45,7 @@ def part_of(part: Any) -> Content:
     if isinstance(part, str):
         return Content(Kind.TEXT, text=part)
     if not isinstance(part, dict):
-        return Content(Kind.OPAQUE, text=dumps(part))
+        return opaque(part)
     kind = text_of(part.get("type"))
     if kind in TEXT_TYPES and isinstance(part.get("text"), str):
         return Content(Kind.TEXT, text=part["text"])

@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, tool_use
-from sessions.engine.reading.formats._records import misread, noted, stem_of
+from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMATE
@@ -50,7 +50,11 @@ class _BrowserUse:
             else:
                 _add(assembly, step, position, source.size)
                 estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
-        assembly.warnings += _notes(estimates)
+        known = list(filter(None, estimates))
+        span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
+        dropped = "browser-use drops each step's state and screenshot after its reply"
+        assembly.warnings.append(f"{dropped}; {NOT_ALL_SENT}")
+        assembly.note(known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage")
         return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name)], skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -125,15 +129,6 @@ def _result(result: Any, call_id: str) -> Content:
     said = "\n".join(filter(None, (text_of(held.get(key)) for key in ("extracted_content", "error"))))
     text = said or ("" if held else dumps(result))
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=bool(held.get("error")))
-
-
-def _notes(estimates: Sequence[int]) -> tuple[str, ...]:
-    known = list(filter(None, estimates))
-    span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
-    return noted(
-        (True, f"browser-use drops each step's state and screenshot after its reply; {NOT_ALL_SENT}"),
-        (known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage"),
-    )
 
 
 FORMAT = _BrowserUse()

@@ -80,12 +80,14 @@ class _ClaudeCode:
             _read(reading, line, value, measure)
         built, alternatives = _transcripts(reading, source.name)
         reading.shelves.once = len(built) == 1 and not alternatives
+        twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
+        notes = noted((reading.n_twins, f"{twins}, the client's copy and not context"))
         return Parsed(
             format=self.name,
             transcripts=tuple(transcript for transcript, _ in built),
             alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),
-            warnings=_notes(reading),
+            warnings=notes + unread_notes(reading.unknown),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
             kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
@@ -175,11 +177,6 @@ def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:
         if named:
             return title_of(named[-1])
     return ""
-
-
-def _notes(reading: ClaudeReading) -> tuple[str, ...]:
-    twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
-    return noted((reading.n_twins, f"{twins}, the client's copy and not context")) + unread_notes(reading.unknown)
 
 
 FORMAT = _ClaudeCode()

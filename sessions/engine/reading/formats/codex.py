@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._records import first_objects, noted, objec
 from sessions.engine.reading.formats._thread import session_of
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Transcript
+from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Transcript
 
 
 def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
@@ -38,12 +38,14 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
         window=window or None,
         system=reading.measure((Content(Kind.TEXT, text=instructions),)) if instructions else (),
     )
-    return replace(
-        found,
-        started_at=min(reading.times, default=None),
-        ended_at=max(reading.times, default=None),
-        warnings=_warnings(reading, found.requests),
+    n_failed = sum(call.failed for call in reading.thread.calls)
+    n_left = sum(request.message is None and not request.on_branch for request in found.requests)
+    left = f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted"
+    notes = noted(
+        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"), (n_left, left)
     )
+    started, ended = min(reading.times, default=None), max(reading.times, default=None)
+    return replace(found, started_at=started, ended_at=ended, warnings=notes)
 
 
 def _parent(meta: Record) -> str | None:
@@ -53,15 +55,6 @@ def _parent(meta: Record) -> str | None:
         if isinstance(part, dict) and text_of(part.get("parent_thread_id")):
             return text_of(part["parent_thread_id"])
     return text_of(meta.get("parent_thread_id")) or None
-
-
-def _warnings(reading: rollout.CodexReading, requests: Sequence[Request]) -> tuple[str, ...]:
-    n_failed = sum(call.failed for call in reading.thread.calls)
-    n_left = sum(request.message is None and not request.on_branch for request in requests)
-    return noted(
-        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
-        (n_left, f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted"),
-    )
 
 
 class _Codex:

@@ -168,24 +168,20 @@ def _contents(item: Record, role: Role) -> tuple[Content, ...]:
     kind, ident = _kind(item), text_of(item.get("id"))
     if role is Role.USER:
         failed = item.get("status") in ("failed", "declined") or item.get("error") is not None
-        return (Content(Kind.TOOL_RESULT, text=_result(kind, item), call_id=ident, is_error=failed),)
+        # What the call returned, as far as the stream prints it: of a change its outcome alone.
+        error = as_dict(item.get("error")).get("message") or item.get("error")
+        said = {
+            "command_execution": item.get("aggregated_output"),
+            "mcp_tool_call": as_dict(item.get("result")).get("content") or error,
+            "collab_tool_call": item.get("agents_states"),
+        }.get(kind) or item.get("status")
+        return (Content(Kind.TOOL_RESULT, text=written(said), call_id=ident, is_error=failed),)
     if kind in SAID:
         text = text_of(item.get("text"))
         return (Content(SAID[kind], text=text),) if text else ()
     asked = {key: item[key] for key in CALLS.get(kind, ()) if key in item}
     name = text_of(item.get("tool")) or kind
     return (tool_use(asked.get("arguments", asked), name, ident),)
-
-
-def _result(kind: str, item: Record) -> str:
-    """What the call returned, as far as the stream prints it: of a change its outcome alone."""
-    error = as_dict(item.get("error")).get("message") or item.get("error")
-    said = {
-        "command_execution": item.get("aggregated_output"),
-        "mcp_tool_call": as_dict(item.get("result")).get("content") or error,
-        "collab_tool_call": item.get("agents_states"),
-    }.get(kind) or item.get("status")
-    return written(said)
 
 
 FORMAT = _CodexExec()

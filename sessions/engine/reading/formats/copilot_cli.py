@@ -19,17 +19,7 @@ from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, inside, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind, own_reason
-from sessions.engine.transcript.types import (
-    Block,
-    Content,
-    Kind,
-    Origin,
-    Parsed,
-    Role,
-    Skipped,
-    Transcript,
-    Usage,
-)  # fmt: skip
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
@@ -80,16 +70,6 @@ def summary_usage(data: Record) -> Usage | None:
     if billed and fresh + read + written == sent:
         return exclusive_usage(fresh, output, cache_read=read, cache_write=written)
     return inclusive_usage(sent, output, cache_read=read, cache_write=count_of(used.get("cacheWriteTokens")))
-
-
-def shutdown_usage(data: Record) -> dict[str, tuple[int, Usage]]:
-    """Requests and usage of a whole session by model, as its end reports them; models without any are left out."""
-    found = {}
-    for model, metrics in as_dict(data.get("modelMetrics")).items():
-        usage = usage_at(as_dict(as_dict(metrics).get("usage")), "copilot shutdown")
-        if usage is not None and usage.context:
-            found[model] = count_of(as_dict(as_dict(metrics).get("requests")).get("count")), usage
-    return found
 
 
 def _reply(data: Record) -> tuple[Content, ...]:
@@ -268,7 +248,12 @@ def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
             run.truncated.append(gone)
             run.history.compaction(0, trigger="auto", tokens_before=None, outside=True)
     elif kind == "shutdown":
-        run.ended = shutdown_usage(data)
+        # Requests and usage of a whole session by model; models without any are left out.
+        run.ended = {}
+        for model, metrics in as_dict(data.get("modelMetrics")).items():
+            usage = usage_at(as_dict(as_dict(metrics).get("usage")), "copilot shutdown")
+            if usage is not None and usage.context:
+                run.ended[model] = count_of(as_dict(as_dict(metrics).get("requests")).get("count")), usage
         run.history.fail(data.get("errorReason"), kind=EventKind.SESSION_END)
         run.history.warnings += _told(data, count_of(data.get("currentTokens")), "At its end")
 

@@ -51,7 +51,10 @@ class Wire(NamedTuple):
 def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
     """The chat in the store; raises UnreadableInput where its root or its messages are not as they are known."""
     facts = _facts(source)
-    root = wires(_blob(source, text_of(facts.get("latestRootBlobId"))))
+    database, query = source.database(), f"SELECT hex(data) AS data FROM {BLOBS} WHERE id = ?"  # noqa: S608
+    # The rows of a database would give the bytes of a blob as text.
+    rows = database.rows(query, (text_of(facts.get("latestRootBlobId")),)) if database else iter(())
+    root = wires(bytes.fromhex(text_of(next(rows, {}).get("data"))))
     names = [wire.value.hex() for wire in root if wire.number == MESSAGES and isinstance(wire.value, bytes)]
     reading, n_missing = Assembly(measure), 0
     for name in names:
@@ -135,13 +138,6 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, at
     raise IndexError
-
-
-def _blob(source: Source, name: str) -> bytes:
-    """The bytes of a blob, which the rows of a database would give as text."""
-    database = source.database()
-    found = database.rows(f"SELECT hex(data) AS data FROM {BLOBS} WHERE id = ?", (name,)) if database else iter(())  # noqa: S608
-    return bytes.fromhex(text_of(next(found, {}).get("data")))
 
 
 def _facts(source: Source) -> Record:
@@ -246,19 +242,16 @@ class _Composer:
             return
         counts = as_dict(bubble.get("tokenCount"))
         usage = exclusive_usage(count_of(counts.get("inputTokens")), count_of(counts.get("outputTokens")))
-        index = self.history.reply(contents, (origin,), model=self._model(bubble), **facts)
+        named = text_of(as_dict(bubble.get("modelInfo")).get("modelName")) or text_of(bubble.get("modelType"))
+        named = named or text_of(as_dict(self.value.get("modelConfig")).get("modelName"))
+        model = "" if named == "default" else named
+        index = self.history.reply(contents, (origin,), model=model, **facts)
         if usage and usage.context and self.history.requests[-1].usage is None:
             self.history.requests[-1] = replace(self.history.requests[-1], usage=usage)
         tool = as_dict(bubble.get(TOOL))
         if tool.get("result") is not None:
             native = f"{self.history.messages[index].id}.result"
             self.history.add(Role.USER, (_result(tool),), (inside(origin, TOOL),), id=native, typed=False)
-
-    def _model(self, bubble: Record) -> str:
-        named = text_of(as_dict(bubble.get("modelInfo")).get("modelName"))
-        named = named or text_of(bubble.get("modelType"))
-        named = named or text_of(as_dict(self.value.get("modelConfig")).get("modelName"))
-        return "" if named == "default" else named
 
     def transcript(self, parent: str) -> Transcript:
         """The session; Cursor's own count of its context is told, it is no measured one."""

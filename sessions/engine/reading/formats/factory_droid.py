@@ -24,6 +24,8 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 HEADER, COMPLETION = "session_start", "completion"
 STATES = ("compaction_state", "todo_state")
 OWN_BLOCKS = frozenset({"tool_use", "tool_result"})
+OWN_EVENTS = ("message", "tool_call", COMPLETION)
+"""Those that no other agent's stream has."""
 EVENTS = frozenset({"system", "message", "tool_call", "tool_result", COMPLETION, "error"})
 
 
@@ -55,11 +57,6 @@ def is_event(value: Record) -> bool:
     if kind == "tool_call":
         return isinstance(value.get("toolCallId"), str) and isinstance(value.get("toolName"), str)
     return kind != "tool_result" or isinstance(value.get("toolCallId"), str)
-
-
-def is_own_event(value: Record) -> bool:
-    """An event that no other agent's stream has."""
-    return is_event(value) and value["type"] in ("message", "tool_call", COMPLETION)
 
 
 def droid_contents(value: Any) -> tuple[Content, ...]:
@@ -103,9 +100,9 @@ class _FactoryDroid:
         stored = sum(map(is_stored, lines))
         if stored and any(map(is_droid_line, lines)):
             return Sniff(94, f"a Droid's header or blocks, and {stored} of the first {len(lines)} lines are messages")
-        events = sum(map(is_event, lines))
-        if any(map(is_own_event, lines)) and 2 * events > len(lines):
-            return Sniff(92, f"{events} of the first {len(lines)} lines are events of a Droid's stream")
+        events = [value for value in lines if is_event(value)]
+        if any(value["type"] in OWN_EVENTS for value in events) and 2 * len(events) > len(lines):
+            return Sniff(92, f"{len(events)} of the first {len(lines)} lines are events of a Droid's stream")
         return Sniff(0, "a Droid's header, but no messages") if any(v.get("type") == HEADER for v in lines) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:

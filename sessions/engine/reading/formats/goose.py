@@ -49,12 +49,6 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
     return tuple(block for item in as_list(message.get("content")) for block in _item(item))
 
 
-def only_for_the_user(message: Record) -> bool:
-    """Whether a message holds nothing but notifications and confirmations."""
-    kinds = [text_of(as_dict(item).get("type")) for item in message["content"]]
-    return bool(kinds) and NOT_SENT.issuperset(kinds)
-
-
 def _item(item: Any) -> tuple[Content, ...]:
     if not isinstance(item, dict):
         return (opaque(item),)
@@ -87,8 +81,7 @@ def _plain(item: Record) -> Content:
 def _request(item: Record) -> Content:
     """A call; one that the model wrote wrongly holds an error in place of its arguments."""
     call = as_dict(item.get("toolCall"))
-    value = as_dict(call.get("value"))
-    call_id = text_of(item.get("id"))
+    value, call_id = as_dict(call.get("value")), text_of(item.get("id"))
     if not value:
         return Content(Kind.TOOL_USE, text=text_of(call.get("error")), call_id=call_id)
     return tool_use(value.get("arguments"), value.get("name"), call_id)
@@ -98,9 +91,8 @@ def _response(item: Record) -> Content:
     """A result: the list of older files, or an object with ``content``."""
     result = as_dict(item.get("toolResult"))
     value = result.get("value")
-    held = as_dict(value)
+    held, failed = as_dict(value), result.get("status") == "error"
     listed = value if isinstance(value, list) else as_list(held.get("content"))
-    failed = result.get("status") == "error"
     parts = tuple(block for part in listed if _for_the_model(part) for block in _item(part))
     if failed and text_of(result.get("error")):
         parts = (Content(Kind.TEXT, text=result["error"]),)
@@ -182,7 +174,8 @@ def _read(history: GooseHistory, entries: Iterable[tuple[Any, Origin]], skipped:
     for value, origin in entries:
         if not is_message(value):
             skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
-        elif only_for_the_user(value):
+        elif value["content"] and all(text_of(as_dict(item).get("type")) in NOT_SENT for item in value["content"]):
+            # It holds nothing but notifications and confirmations, which the user alone saw.
             n_notifications += 1
             said = (text_of(as_dict(item).get("msg")) for item in value["content"])
             _notice(history, next(filter(None, said), ""))

@@ -60,7 +60,7 @@ class _GrokCli:
         return Sniff(0, "lines have Grok's types, but none of " + ", ".join(OWN_KEYS))
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = GrokReading(measure)
+        reading = _Reading(measure)
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())
         reading.broken_off()
@@ -70,7 +70,7 @@ class _GrokCli:
     contents = each_value(_contents)
 
 
-class GrokReading:
+class _Reading:
     """What one pass over the file collects; ``waiting`` are entries whose reply comes later."""
 
     def __init__(self, measure: Measured) -> None:
@@ -81,7 +81,6 @@ class GrokReading:
         self.n_broken = 0
 
     def take(self, entry: Record, origin: Origin) -> None:
-        """One line of the file."""
         if not _fits(entry):
             self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
             return

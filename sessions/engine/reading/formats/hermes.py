@@ -208,8 +208,8 @@ def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
         where = "WHERE session_id = ? ORDER BY rowid"
         for row, _ in files.rows_of(source, "sessions", "ORDER BY started_at, rowid"):
             sessions.append((row, partial(files.rows_of, source, "messages", where, (row.get("id"),))))
-    for record, load in sessions:
-        yield Entry(first_text(record, "id", "session_id"), text_of(record.get("parent_session_id")), record, load)
+    for facts, load in sessions:
+        yield Entry(first_text(facts, "id", "session_id"), text_of(facts.get("parent_session_id")), facts, load)
 
 
 FORMAT = _Hermes()

@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._blocks import definitions, media_link, opa
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import inside, misread
+from sessions.engine.reading.formats._records import inside, misread, objects_in
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
@@ -141,11 +141,8 @@ class Sample:
         """The messages a model event was sent, written out or as ranges of the pool."""
         position = next((i for i, other in enumerate(self._listed) if other is event), 0)
         stem: Path = ("events", position) if self.value.get("events") else ("transcript", "events", position)
-        found: list[Part] = [
-            (message, (*stem, "input", place))
-            for place, message in enumerate(as_list(event.get("input")))
-            if is_message(message)
-        ]
+        sent = enumerate(as_list(event.get("input")))
+        found: list[Part] = [(message, (*stem, "input", place)) for place, message in sent if is_message(message)]
         pool: Path = ("message_pool",) if self.value.get("message_pool") else ("events_data", "messages")
         for span in as_list(event.get("input_refs")):
             ends = [end for end in as_list(span) if isinstance(end, int)]
@@ -365,14 +362,16 @@ class _Inspect:
         transcripts: list[Transcript] = []
         header = _header(source)
         evaluation = as_dict(header.get("eval"))
-        facts = {
-            "model": text_of(evaluation.get("model")),
-            "client": text_of(as_dict(evaluation.get("packages")).get("inspect_ai")),
-        }
+        client = text_of(as_dict(evaluation.get("packages")).get("inspect_ai"))
+        facts = {"model": text_of(evaluation.get("model")), "client": client}
         for value, origin in _samples(source, skipped):
             sample = Sample(value, origin)
             skipped += sample.skipped
-            transcript = session_of(sample, _id_of(value, origin), measure, facts)
+            native, epoch = value.get("id"), value.get("epoch")
+            if not isinstance(native, (str, int)) or isinstance(native, bool):
+                native, epoch = origin.path[-1], None
+            name = f"{native}_epoch_{epoch}" if isinstance(epoch, int) else str(native)
+            transcript = session_of(sample, name, measure, facts)
             if transcript.messages:
                 transcripts.append(transcript)
             else:
@@ -405,11 +404,9 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
         document = source.document()
         if not isinstance(document, dict):
             raise misread("not an Inspect log: no object")
-        for position, value in enumerate(as_list(document.get("samples"))):
-            if isinstance(value, dict):
-                yield value, Origin(1, 0, source.size, ("samples", position))
-            else:
-                skipped.append(Skipped(1, 0, f"sample {position} is not an object"))
+        yield from objects_in(
+            as_list(document.get("samples")), Origin(1, 0, source.size, ("samples",)), skipped, "sample"
+        )
         return
     names = [name for name in archive.names if _is_sample(name)]
     for position, name in enumerate(names, 1):
@@ -424,13 +421,6 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
             yield value, Origin(1, 0, source.size, (name,))
         else:
             skipped.append(Skipped(1, 0, f"{name} is not an object"))
-
-
-def _id_of(value: Record, origin: Origin) -> str:
-    native, epoch = value.get("id"), value.get("epoch")
-    if isinstance(native, (str, int)) and not isinstance(native, bool):
-        return f"{native}_epoch_{epoch}" if isinstance(epoch, int) else str(native)
-    return str(origin.path[-1])
 
 
 FORMAT = _Inspect()
