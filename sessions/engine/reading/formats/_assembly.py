@@ -222,11 +222,11 @@ class Assembly(Telling):
         if native_id:
             self.by_id.setdefault(native_id, index)
 
-    def forget(self, gone: Iterable[int], **facts: Any) -> int:
+    def forget(self, gone: Iterable[int], boundary: int | None = None, **facts: Any) -> int:
         """A recorded compaction that takes ``gone`` out of what earlier ones left in the context; its index."""
-        place = len(self.messages)
+        place = len(self.messages) if boundary is None else boundary
         self.gone.update(gone)
-        return self.compaction(preserved=self._kept.of(range(place), self.gone), **facts)
+        return self.compaction(place, preserved=self._kept.of(range(place), self.gone), **facts)
 
     def next_request(self, compaction: int) -> None:
         """Let ``compaction`` come before the next request, though one was added since (the summary's own call)."""

@@ -9,7 +9,6 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.packing import packed_sequence
@@ -85,12 +84,15 @@ def transcripts_of(records: Chain, native_id: str, title: str = "", **of_file: s
 def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
     """The session as it stands on one branch; ``facts`` are other fields of Transcript."""
     marks = _marks(lines)
-    requests = _requests(lines)
+    replies = enumerate(unit for unit in lines.units if unit.is_reply)
+    known: dict[int, int] = {}  # equal figures, as one object
+    requests = [_request(unit, n, lines, known.setdefault) for n, unit in replies]
     named = _named(lines) if marks else None
     told = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
     errors, events = settled(told, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
     cleared = ((r.rare.clearing, *lines.before(r.order)) for r in lines.standing() if r.rare.clearing is not None)
     prompts = (unit for unit in lines.on_branch if unit.first.facts.typed)
+    left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
     times = array("d")
     times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
@@ -101,7 +103,11 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
         title=title or first_title(title_of(unit.first.body.title) for unit in prompts),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
-        warnings=_warnings(lines),
+        warnings=noted(
+            (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
+            (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
+            cleared_before(sum(record.rare.cleared for record in lines.records)),
+        ),
         errors=errors,
         events=events,
         clearings=tuple(clearing_at(*one, requests) for one in cleared),
@@ -176,7 +182,14 @@ def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     started = {bisect_left(lines.orders, record.order) for record in lines.standing() if record.rare.resumed}
     if len(lines.on_branch) >= packed_sequence.PACKED_FROM:
         give_back()
-    walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
+    nameless = _nameless(lines.on_branch)
+
+    def walk(units: Iterator[ClaudeMessage]) -> Iterator[Message]:
+        for index, unit in enumerate(units):
+            line = f"L{unit.first.facts.origin.line}"
+            native_id = line if index in nameless else unit.first.response_id or unit.first.uuid
+            yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
+
     messages = LazyMessages(lines.on_branch, walk, blocks_of, lambda unit: unit.first.shelves.let_go(unit.first.order))
     return messages if len(messages) >= packed_sequence.PACKED_FROM else tuple(messages)
 
@@ -192,15 +205,6 @@ def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:
             found.add(index)
         taken.add(native_id)
     return found
-
-
-def _made(
-    units: Iterator[ClaudeMessage], *, nameless: Container[int], made: Mapping[int, int], started: Container[int]
-) -> Iterator[Message]:
-    for index, unit in enumerate(units):
-        line = f"L{unit.first.facts.origin.line}"
-        native_id = line if index in nameless else unit.first.response_id or unit.first.uuid
-        yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
 
 
 def _made_by(lines: Lines, marks: Sequence[Boundary]) -> dict[int, int]:
@@ -235,24 +239,13 @@ def _marks(lines: Lines) -> list[Boundary]:
     return marks
 
 
-def _requests(lines: Lines) -> list[Request]:
-    replies = (unit for unit in lines.units if unit.is_reply)
-    known: dict[int, int] = {}  # equal figures, as one object
-    return [
-        _request(unit, index, _place(lines, unit.first.order), lines.off, known.setdefault)
-        for index, unit in enumerate(replies)
-    ]
-
-
 def _place(lines: Lines, order: int) -> int | None:
     """The index of the message that begins with a line; None where it is not on the branch."""
     index = bisect_left(lines.orders, order)
     return index if index < len(lines.orders) and lines.orders[index] == order else None
 
 
-def _request(
-    unit: ClaudeMessage, index: int, message: int | None, off: Container[int], number: Callable[[int, int], int]
-) -> Request:
+def _request(unit: ClaudeMessage, index: int, lines: Lines, number: Callable[[int, int], int]) -> Request:
     first, facts, u = unit.first, unit.first.facts, reply_usage(unit)
     if u is not None:
         u = Usage(
@@ -262,9 +255,9 @@ def _request(
         )  # fmt: skip
     return Request(
         index=index,
-        message=message,
+        message=_place(lines, first.order),
         usage=u,
-        on_branch=first.order not in off,
+        on_branch=first.order not in lines.off,
         response_id=first.response_id,
         model=facts.model,
         timestamp=facts.timestamp,
@@ -314,13 +307,4 @@ def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named
         tokens_after=after.context if after else None,
         preserved=named.kept.of(preserved),
         outside=boundary == 0,
-    )
-
-
-def _warnings(lines: Lines) -> tuple[str, ...]:
-    left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
-    return noted(
-        (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
-        (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
-        cleared_before(sum(record.rare.cleared for record in lines.records)),
     )

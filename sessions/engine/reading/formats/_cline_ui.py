@@ -82,7 +82,10 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     places: dict[int, int] = {}
     used: Usage | None = None
     is_classic = any(call.deleted for call in calls) or any("conversationHistoryIndex" in call.entry for call in calls)
-    assembly.title = _task(entries)
+    # The title is what the session was asked for, before any request.
+    first: Record = next((e for e in entries if kind_of(e) in ("task", "text", "api_req_started")), {})
+    asked = "" if kind_of(first) == "api_req_started" else text_of(first.get("text"))
+    assembly.title = title_of(prompt_words([asked]))
     whole = _includes_cached(calls)
     twice = "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
     assembly.note(whole, twice)
@@ -113,12 +116,6 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
 
 LEAST_ALIKE, FOLLOWS = 3, 0.9
 """Requests, and the share of the one before that was read, from which the tokens sent include the cached ones."""
-
-
-def _task(entries: Sequence[Any]) -> str:
-    """The title: what the session was asked for, before any request."""
-    first: Record = next((e for e in entries if kind_of(e) in ("task", "text", "api_req_started")), {})
-    return "" if kind_of(first) == "api_req_started" else title_of(prompt_words([text_of(first.get("text"))]))
 
 
 def _calls(

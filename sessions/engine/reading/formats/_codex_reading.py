@@ -177,7 +177,11 @@ def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: f
     if items.item_type(item) in NEVER_SENT:
         return
     entry = _entry(reading, item, origin, timestamp, cut=reading.cut if items.item_type(item) in CUT_TYPES else None)
-    _note_agent(reading, item)
+    output = item.get("output")
+    if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
+        # The result of a call that spawns a sub-agent gives its id.
+        agent = text_of(as_dict(parsed(output)).get("agent_id"))
+        reading.spawned |= {text_of(item.get("call_id")): agent} if agent else {}
     place = len(reading.thread.entries)
     reading.thread.entries.append(entry)
     reading.live.append(place)
@@ -197,15 +201,6 @@ def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: f
         window = raw_window(reading.window)
         reading.thread.calls.append(Call(place, place + 1, reading.model, timestamp, window=window))
         reading.is_open = True
-
-
-def _note_agent(reading: CodexReading, item: Record) -> None:
-    """Remember the id of a sub-agent that the result of a spawning call gives."""
-    output = item.get("output")
-    if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
-        agent = text_of(as_dict(parsed(output)).get("agent_id"))
-        if agent:
-            reading.spawned[text_of(item.get("call_id"))] = agent
 
 
 def _entry(

@@ -279,13 +279,17 @@ def transcripts_of(
     stem = stem_of(name)
     found = []
     for number, known in enumerate(conversations):
+        n_dropped = sum(entry.dropped for entry in known.thread.entries)
+        left = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
+        asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
+        notes = noted((known.trigger_at, asked), (n_dropped, left), cleared_before(known.n_cleared))
         session = session_of(
             known.finish(),
             id=stem if len(conversations) == 1 else f"{stem}.{number}",
             format=format_name,
             system=measure(known.system),
             trigger_at=known.trigger_at,
-            warnings=_warnings(known),
+            warnings=(*known.notes, *notes),
         )
         stamps = [*(m.timestamp for m in session.messages), *(r.timestamp for r in session.requests)]
         times = [stamp for stamp in stamps if stamp is not None]
@@ -293,10 +297,3 @@ def transcripts_of(
         start, end = min(times, default=None), max(times, default=None)
         found.append(replace(session, model=model, started_at=start, ended_at=end))
     return tuple(found)
-
-
-def _warnings(known: Conversation) -> tuple[str, ...]:
-    n_dropped = sum(entry.dropped for entry in known.thread.entries)
-    left_out = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
-    asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
-    return *known.notes, *noted((known.trigger_at, asked), (n_dropped, left_out), cleared_before(known.n_cleared))

@@ -204,13 +204,6 @@ class Log:
         return thread
 
 
-def assistant_contents(value: Record) -> tuple[Content, ...]:
-    """What the model wrote: thoughts, text, calls."""
-    calls = as_list(value.get("toolCalls"))
-    made = (gemini.call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
-    return (*_thoughts(value), *gemini.parts_of(value.get("content")), *made)
-
-
 def result_contents(value: Record) -> tuple[Content, ...]:
     """Results of the record's calls, those that have one."""
     return tuple(content for call in as_list(value.get("toolCalls")) for content in _results(call))
@@ -222,7 +215,11 @@ def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
         return gemini.parts_of(value)
     if value.get("type") != "gemini":
         return gemini.parts_of(value.get("content"))
-    return assistant_contents(value) if role is Role.ASSISTANT else result_contents(value)
+    if role is not Role.ASSISTANT:
+        return result_contents(value)
+    calls = as_list(value.get("toolCalls"))
+    made = (gemini.call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
+    return (*_thoughts(value), *gemini.parts_of(value.get("content")), *made)
 
 
 def _place(thread: Thread, record: GeminiRecord, *, made: bool) -> None:

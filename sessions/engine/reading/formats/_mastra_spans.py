@@ -152,7 +152,9 @@ def steps_of(spans: Sequence[Span], by_id: Mapping[str, Span]) -> tuple[list[Ste
         above = by_id.get(span.parent)
         if span.kind == STEP or (alone and not (span.kind == INFERENCE and above and above.kind == STEP)):
             around = ancestors(span.parent, by_id, lambda one: one.parent)
-            found.append(Step(span, inner.get(span.id, span), around, _replied(span)))
+            contents, places = reply_contents(span.output), (inside(span.origin, "output"),)
+            replied = [CallMessage(Role.ASSISTANT, contents, places, span.id)] if contents else []
+            found.append(Step(span, inner.get(span.id, span), around, replied))
     tools = _Tools(spans, by_id)
     for step in found:
         homes = (step.span.id, step.generation.id if step.generation else "", "")
@@ -208,11 +210,6 @@ def _given(tool: Span, call_id: str) -> list[CallMessage]:
         return []
     failed = bool(error) or tool.attributes.get("success") is False
     return [result_said(tool.value["output"], inside(tool.origin, "output"), call_id, tool.id, is_error=failed)]
-
-
-def _replied(span: Span) -> list[CallMessage]:
-    contents = reply_contents(span.output)
-    return [CallMessage(Role.ASSISTANT, contents, (inside(span.origin, "output"),), span.id)] if contents else []
 
 
 def reply_contents(output: Record) -> tuple[Content, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
@@ -193,7 +193,7 @@ def _span(value: Record, origin: Origin) -> Span:
         attributes=attributes,
         origin=origin,
         id=_first(value, context, "spanId", "span_id"),
-        parent=_first(value, {}, "parentSpanId", "parent_span_id", "parent_id"),
+        parent=first_text(value, "parentSpanId", "parent_span_id", "parent_id"),
         trace=_first(value, context, "traceId", "trace_id"),
         name=text_of(value.get("name")),
         started=_nanoseconds(started),

@@ -17,6 +17,7 @@ from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._calls import ancestors
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
@@ -123,18 +124,10 @@ def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
 def _callers(spans: Sequence[Span]) -> dict[str, str]:
     """The tool's span that each span is inside of, "" for none."""
     by_id = {span.id: span for span in spans if span.id}
-    found: dict[str, str] = {}
-    for span in by_id.values():
-        way: list[Span] = []
-        above: Span | None = span
-        while above is not None and above.id not in found:
-            found[above.id] = ""
-            way.append(above)
-            above = by_id.get(above.parent)
-        for one in reversed(way):
-            if (above := by_id.get(one.parent)) is not None:
-                found[one.id] = above.id if above.kind == FUNCTION else found[above.id]
-    return found
+    around = {native: ancestors(span.parent, by_id, lambda one: one.parent) for native, span in by_id.items()}
+    return {
+        n: next((one.id for one in above if one.kind == FUNCTION and one.id != n), "") for n, above in around.items()
+    }
 
 
 def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str) -> tuple[Transcript, ...]:

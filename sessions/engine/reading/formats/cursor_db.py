@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
@@ -41,11 +41,8 @@ NO_CHATS = "a database of the editor without a chat of Cursor's"
 RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
 
-class Wire(NamedTuple):
-    """A field of a protobuf message: its number, and a whole number or bytes."""
-
-    number: int
-    value: int | bytes
+Wire = tuple[int, int | bytes]
+"""A field of a protobuf message: its number, and a whole number or bytes."""
 
 
 def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
@@ -55,7 +52,7 @@ def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
     # The rows of a database would give the bytes of a blob as text.
     rows = database.rows(query, (text_of(facts.get("latestRootBlobId")),)) if database else iter(())
     root = wires(bytes.fromhex(text_of(next(rows, {}).get("data"))))
-    names = [wire.value.hex() for wire in root if wire.number == MESSAGES and isinstance(wire.value, bytes)]
+    names = [value.hex() for number, value in root if number == MESSAGES and isinstance(value, bytes)]
     reading, n_missing = Assembly(measure), 0
     for name in names:
         found = next(rows_of(source, BLOBS, "WHERE id = ?", (name,)), None)
@@ -98,8 +95,8 @@ def wires(data: bytes) -> list[Wire]:
 
 def context_of(root: list[Wire]) -> tuple[int, int]:
     """Tokens of the context and the window as Cursor states them; zeros where the parts do not make the sum."""
-    for wire in root:
-        held = wires(wire.value) if wire.number == CONTEXT and isinstance(wire.value, bytes) else []
+    for field, content in root:
+        held = wires(content) if field == CONTEXT and isinstance(content, bytes) else []
         stated = {number: value for number, value in held if isinstance(value, int)}
         parts = [wires(value) for number, value in held if number == 3 and isinstance(value, bytes)]
         n_tokens = sum(value for part in parts for number, value in part if number == 3 and isinstance(value, int))
@@ -115,12 +112,12 @@ def _wires(data: bytes) -> Iterator[Wire]:
         kind = key & 7
         if kind == 0:
             value, at = _number(data, at)
-            yield Wire(key >> 3, value)
+            yield key >> 3, value
         elif kind == 2:
             length, at = _number(data, at)
             if at + length > len(data):
                 raise IndexError
-            yield Wire(key >> 3, data[at : at + length])
+            yield key >> 3, data[at : at + length]
             at += length
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
