@@ -10,17 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import _threads
+from sessions.engine.reading.formats import _calls, _threads
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._calls import (
-    CUT_OFF,
-    CallMessage,
-    ServerEdits,
-    TracedCall,
-    ancestors,
-    answered,
-    one_layer,
-)
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
@@ -140,7 +132,7 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, format_na
         assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
     assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
     n_cut_off, n_changed = sum(call.edits.is_cut_off for call in thread.calls), thread.n_changed
-    assembly.note(n_cut_off, f"{CUT_OFF}: {n_cut_off}")
+    assembly.note(n_cut_off, f"{_calls.CUT_OFF}: {n_cut_off}")
     assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
     window = None if thread.calls else thread.first.window
     return assembly.transcript(native_id, format_name, system=measure(thread.first.system), window=window, **parent)
@@ -290,7 +282,7 @@ class Tracer:
 def calls_of(runs: Sequence[Run]) -> list[TracedCall]:
     """The model calls in order of time, each once."""
     by_id = {run.id: run for run in runs if run.id}
-    return one_layer(answered(_call(run, by_id) for run in runs if run.kind == CALL))
+    return _calls.one_layer(_calls.answered(_call(run, by_id) for run in runs if run.kind == CALL))
 
 
 def results_of(runs: Iterable[Run]) -> list[CallMessage]:
@@ -303,7 +295,7 @@ def results_of(runs: Iterable[Run]) -> list[CallMessage]:
 
 
 def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
-    around = ancestors(run.parent, by_id, lambda one: one.parent)
+    around = _calls.ancestors(run.parent, by_id, lambda one: one.parent)
     tool = next((above for above in around if above.kind == TOOL), None)
     made, sent = run.value.get(run.made), run.value.get(run.sent)
     replied = said_in(made, run.made_at, Role.ASSISTANT, run.id)
@@ -321,5 +313,5 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
         span=run.id,
         above=tuple(above.id for above in itertools.takewhile(lambda one: one.kind not in (TOOL, AGENT), around)),
         is_counted=raw is not None,
-        edits=ServerEdits(error=error_of(run.error)),
+        edits=_calls.ServerEdits(error=error_of(run.error)),
     )

@@ -9,21 +9,15 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
+from sessions.engine.reading.formats import _claude_lines as claude
 from sessions.engine.reading.formats._assembly import Kept, transcript_of
 from sessions.engine.reading.formats._blocks import first_title, title_of
 from sessions.engine.reading.formats._branch import clearing_at, next_on_branch
-from sessions.engine.reading.formats._claude_lines import (
-    ClaudeMessage,
-    blocks_of,
-    is_cut_thinking,
-    message_of,
-    reply_usage,
-    units_of,
-)
+from sessions.engine.reading.formats._claude_lines import ClaudeMessage, ClaudeRecord
 from sessions.engine.reading.formats._claude_ways import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.reading.formats._provider_errors import settled
 from sessions.engine.reading.formats._records import cleared_before, noted
@@ -32,11 +26,7 @@ from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Branch, Message, RecordedCompaction, Request, Role, Transcript, Usage
 
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-
-    Chain = Sequence[ClaudeRecord]
-
+Chain = Sequence[ClaudeRecord]
 MOST_BRANCHES = 20
 """Branches that can be selected beside the latest one: each is held with all its messages."""
 
@@ -70,7 +60,7 @@ class Boundary:
 def transcripts_of(records: Chain, native_id: str, title: str = "", **of_file: str) -> list[Transcript]:
     """One session: its latest branch, then the ``MOST_BRANCHES`` newest that a rewind left; all are listed."""
     kept, copies = without_copies(records)
-    units = units_of(kept)
+    units = claude.units_of(kept)
     ways = ways_of(kept, units)
     split = [Lines(kept, copies, units, way.off) for way in ways]
     branches = _branches(ways, split) if len(ways) > 1 else ()
@@ -188,9 +178,11 @@ def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
         for index, unit in enumerate(units):
             line = f"L{unit.first.facts.origin.line}"
             native_id = line if index in nameless else unit.first.response_id or unit.first.uuid
-            yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
+            yield claude.message_of(unit, index, native_id, made.get(index), resumed=index in started)
 
-    messages = LazyMessages(lines.on_branch, walk, blocks_of, lambda unit: unit.first.shelves.let_go(unit.first.order))
+    messages = LazyMessages(
+        lines.on_branch, walk, claude.blocks_of, lambda unit: unit.first.shelves.let_go(unit.first.order)
+    )
     return messages if len(messages) >= packed_sequence.PACKED_FROM else tuple(messages)
 
 
@@ -246,7 +238,7 @@ def _place(lines: Lines, order: int) -> int | None:
 
 
 def _request(unit: ClaudeMessage, index: int, lines: Lines, number: Callable[[int, int], int]) -> Request:
-    first, facts, u = unit.first, unit.first.facts, reply_usage(unit)
+    first, facts, u = unit.first, unit.first.facts, claude.reply_usage(unit)
     if u is not None:
         u = Usage(
             number(u.input, u.input), number(u.cache_read, u.cache_read), number(u.cache_write, u.cache_write),
@@ -261,7 +253,7 @@ def _request(unit: ClaudeMessage, index: int, lines: Lines, number: Callable[[in
         response_id=first.response_id,
         model=facts.model,
         timestamp=facts.timestamp,
-        aborted=is_cut_thinking(unit),
+        aborted=claude.is_cut_thinking(unit),
     )
 
 

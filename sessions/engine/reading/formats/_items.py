@@ -124,7 +124,7 @@ def call_content(name: str, call_id: str, arguments: Any) -> Content:
     value = parsed(arguments, arguments) if isinstance(arguments, str) else arguments
     text = value if isinstance(value, str) else dumps(value)
     held = as_dict(value)
-    command = held.get("command")
+    command: Any = held.get("command")
     # A command that is a list, as Codex's shell tool takes it.
     is_listed = isinstance(command, list) and all(isinstance(word, str) for word in command)
     target = target_of(value) or target_of({"command": " ".join(command) if is_listed else held.get("cmd")})

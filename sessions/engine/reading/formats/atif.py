@@ -32,7 +32,13 @@ def step_contents(step: Any) -> tuple[Content, ...]:
         return (opaque(step),)
     reasoning = step.get("reasoning_content")
     thoughts = (Content(Kind.THINKING, text=written(reasoning)),) if reasoning else ()
-    return (*thoughts, *message_contents(step.get("message")), *map(_call, as_list(step.get("tool_calls"))))
+    calls = [
+        tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))
+        if isinstance(call, dict)
+        else opaque(call)
+        for call in as_list(step.get("tool_calls"))
+    ]
+    return (*thoughts, *message_contents(step.get("message")), *calls)
 
 
 def observed_contents(observation: Any) -> tuple[Content, ...]:
@@ -67,12 +73,6 @@ def is_compaction(step: Record) -> bool:
 def usage_of(step: Record) -> Usage | None:
     """Usage of a step's call, until 1.3 under ``usage``; ``prompt_tokens`` includes the cached ones."""
     return usage_at(as_dict(step["metrics"] if "metrics" in step else step.get("usage")), "atif")
-
-
-def _call(call: Any) -> Content:
-    if not isinstance(call, dict):
-        return opaque(call)
-    return tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))
 
 
 def _result(result: Any) -> tuple[Content, ...]:

@@ -38,9 +38,8 @@ class _CodexExec:
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
     coverage = Coverage(
-        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES,
-        records=Records(error="turn.failed, error"),
-    )  # fmt: skip
+        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES, records=Records(error="turn.failed, error")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -129,7 +128,10 @@ class _Run:
         """A turn's own usage: that of its request where it has one, else a sum that no request can be given."""
         if total is None:
             return
-        usage = _less(total, self.total)
+        # What was counted since; all of it where a count fell, as in a thread that began anew.
+        fields = ("input", "cache_read", "cache_write", "output", "reasoning")
+        grown = {name: getattr(total, name) - getattr(self.total, name) for name in fields}
+        usage = replace(total, **grown) if min(grown.values()) >= 0 else total
         self.total = total
         n_requests = len(self.made.requests) - self.first
         if n_requests == 1:
@@ -155,13 +157,6 @@ def _is_event(value: Record) -> bool:
 def _kind(item: Any) -> str:
     held = as_dict(item)
     return text_of(held.get("type")) or text_of(held.get("item_type"))
-
-
-def _less(total: Usage, before: Usage) -> Usage:
-    """What was counted since ``before``; all of it where a count fell, as in a thread that began anew."""
-    fields = ("input", "cache_read", "cache_write", "output", "reasoning")
-    grown = {name: getattr(total, name) - getattr(before, name) for name in fields}
-    return replace(total, **grown) if min(grown.values()) >= 0 else total
 
 
 def _contents(item: Record, role: Role) -> tuple[Content, ...]:

@@ -152,9 +152,8 @@ class _CursorDatabase:
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
     coverage = Coverage(
-        usage=PARTLY, subagents=YES,
-        records=Records(window="contextTokenLimit", model="modelInfo, modelConfig"),
-    )  # fmt: skip
+        usage=PARTLY, subagents=YES, records=Records(window="contextTokenLimit", model="modelInfo, modelConfig")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         if has_columns(head, TABLE, "key", "value"):

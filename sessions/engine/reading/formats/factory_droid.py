@@ -7,7 +7,6 @@ in its completion.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
@@ -74,26 +73,13 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=said),) if said else ()
 
 
-@dataclass(slots=True)
-class DroidStore:
-    """What one pass over a store collects."""
-
-    measure: Measured
-    thread: Thread = field(default_factory=Thread)
-    links: list[tuple[str, str]] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    unknown: Counter[str] = field(default_factory=Counter)
-    header: dict[str, Any] = field(default_factory=dict)
-
-
 class _FactoryDroid:
     name = "factory_droid"
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
     coverage = Coverage(
-        "0.81", images=YES, refusals=YES, live=YES,
-        records=Records(error="event error", model="modelId"),
-    )  # fmt: skip
+        "0.81", images=YES, refusals=YES, live=YES, records=Records(error="event error", model="modelId")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -113,41 +99,44 @@ class _FactoryDroid:
 
 
 def _store(source: Source, measure: Measured) -> Parsed:
-    store = DroidStore(measure)
-    for line, value in objects(source, store.skipped):
+    thread, skipped, unknown = Thread(), list[Skipped](), Counter[str]()
+    links: list[tuple[str, str]] = []
+    header: Record = {}
+    for line, value in objects(source, skipped):
         kind = text_of(value.get("type"))
         if is_stored(value):
-            _take(store, value, line.at())
+            links.append((value["id"], text_of(value.get("parentId"))))
+            _take(thread, value, line.at(), measure)
         elif kind == HEADER:
-            store.header = store.header or value
+            header = header or value
         elif kind and kind != "message":
-            store.unknown[kind] += 1
+            unknown[kind] += 1
         else:
-            store.skipped.append(line.skipped("neither a message nor a record with a type"))
-    on_branch = set(branch(store.links, len(store.links) - 1))
-    for place, entry in enumerate(store.thread.entries):
+            skipped.append(line.skipped("neither a message nor a record with a type"))
+    on_branch = set(branch(links, len(links) - 1))
+    for place, entry in enumerate(thread.entries):
         entry.dropped = place not in on_branch
     # What the session does not show: branches that were left, and records that may be compactions.
-    n_left = sum(entry.dropped for entry in store.thread.entries)
+    n_left = sum(entry.dropped for entry in thread.entries)
     left = f"Messages on branches that the session left: {n_left}; their requests are counted"
-    unclear = ((n, kind) for kind, n in store.unknown.items() if "compact" in kind.lower())
+    unclear = ((n, kind) for kind, n in unknown.items() if "compact" in kind.lower())
     maybe = "which may record compactions and are not understood"
     transcript = session_of(
-        store.thread,
-        id=text_of(store.header.get("id")) or stem_of(source.name),
+        thread,
+        id=text_of(header.get("id")) or stem_of(source.name),
         format=FORMAT.name,
-        title=title_of(text_of(store.header.get("sessionTitle")) or text_of(store.header.get("title"))),
-        client=text_of(store.header.get("version")),
-        project=text_of(store.header.get("cwd")),
+        title=title_of(text_of(header.get("sessionTitle")) or text_of(header.get("title"))),
+        client=text_of(header.get("version")),
+        project=text_of(header.get("cwd")),
         warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
-    return read_as(FORMAT.name, [transcript], store.skipped, warnings=unread_notes(store.unknown))
+    return read_as(FORMAT.name, [transcript], skipped, warnings=unread_notes(unknown))
 
 
-def _take(store: DroidStore, value: Record, origin: Origin) -> None:
+def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
     """A stored message; replies that follow each other without a call between are one request."""
-    thread, role, contents = store.thread, ROLES[value["message"]["role"]], droid_contents(value)
-    entry = Entry((origin,), role, store.measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
+    role, contents = ROLES[value["message"]["role"]], droid_contents(value)
+    entry = Entry((origin,), role, measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
     entry.timestamp = seconds(value.get("timestamp"))
     entry.typed = role is Role.USER and is_prompt(contents)
     if entry.typed:
@@ -156,7 +145,6 @@ def _take(store: DroidStore, value: Record, origin: Origin) -> None:
     last = thread.entries[-1] if thread.entries else None
     follows = last is not None and last.role is Role.ASSISTANT and text_of(value.get("parentId")) == last.native_id
     thread.entries.append(entry)
-    store.links.append((entry.native_id, text_of(value.get("parentId"))))
     if role is not Role.ASSISTANT:
         return
     if follows and last and not any(block.kind is Kind.TOOL_USE for block in last.blocks):

@@ -168,9 +168,7 @@ def _streamed(chunks: list[Any], at: Origin) -> Exchange:
     for chunk in chunks:
         if isinstance(chunk, dict):
             _take(exchange, chunk, at)
-    exchange.reply = (
-        [Part(chunks, at, exchange.timestamp)] if any(gemini.chunk_parts(chunk) for chunk in chunks) else []
-    )
+    exchange.reply = [Part(chunks, at, exchange.timestamp)] if any(map(gemini.chunk_parts, chunks)) else []
     return exchange
 
 

@@ -134,7 +134,9 @@ class _Goose:
             document, messages = values[0], values[1:]
         found = [message for message in messages if is_message(message)]
         named = [key for key in METADATA_KEYS if key in document]
-        if found and (len(named) > 1 or any(_is_own(message) for message in found)):
+        kinds = {text_of(as_dict(item).get("type")) for message in found for item in message["content"]}
+        flagged = any("agentVisible" in as_dict(message.get("metadata")) for message in found)
+        if found and (len(named) > 1 or kinds & ITEM_TYPES or flagged):
             return Sniff(90, f"{named[0] if named else 'messages'}, and messages with created and typed content")
         if found:
             return Sniff(0, "messages have a role, created and content, but no metadata or content type of goose")
@@ -202,12 +204,6 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
         window=window or None,
         project=text_of(metadata.get("working_dir")),
     )
-
-
-def _is_own(message: Record) -> bool:
-    """Items or flags that only goose writes."""
-    has_own = any(text_of(as_dict(item).get("type")) in ITEM_TYPES for item in message["content"])
-    return has_own or "agentVisible" in as_dict(message.get("metadata"))
 
 
 def _messages_of(document: Record) -> tuple[list[Any], Path]:

@@ -148,9 +148,8 @@ class _Hermes:
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
     coverage = Coverage(
-        usage=PARTLY, images=YES, compactions=YES, subagents=YES,
-        records=Records(compaction="a summary's prefix"),
-    )  # fmt: skip
+        usage=PARTLY, images=YES, compactions=YES, subagents=YES, records=Records(compaction="a summary's prefix")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         if files.has_columns(head, "sessions", "end_reason", "parent_session_id"):

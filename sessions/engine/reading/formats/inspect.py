@@ -8,7 +8,7 @@ A message's origins are its own place, then one for each attachment it uses: the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,7 +62,13 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
             parts = chat_parts(error["message"])
         call_id, name = text_of(message.get("tool_call_id")), text_of(message.get("function"))
         return (result_of(parts, call_id, is_error=bool(error), name=name),)
-    return (*parts, *(_call(call) for call in as_list(message.get("tool_calls"))))
+    calls = [
+        tool_use(call.get("arguments"), call.get("function"), call.get("id"))
+        if isinstance(call, dict)
+        else Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
+        for call in as_list(message.get("tool_calls"))
+    ]
+    return (*parts, *calls)
 
 
 def _hashes(value: Any) -> Iterator[str]:
@@ -72,12 +78,6 @@ def _hashes(value: Any) -> Iterator[str]:
     elif isinstance(value, (list, dict)):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _hashes(item)
-
-
-def _call(call: Any) -> Content:
-    if not isinstance(call, dict):
-        return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
-    return tool_use(call.get("arguments"), call.get("function"), call.get("id"))
 
 
 def _part(part: Any) -> Content:
@@ -253,15 +253,17 @@ def _said(message: Record, sample: Sample) -> Any:
 def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list[CompactionEvent]:
     """Compaction events; the summary is the first message after the last reply that is marked as one."""
     places = {id(event): place for event, place in replies if place is not None}
-    later_at = _next_replies(sample.events, places)
     listed = {text_of(message.get("id")) for message, _ in sample.entries}
     used: set[int | None] = set()
     marks: list[CompactionEvent] = []
     newest = -1
-    for event, later in zip(sample.events, later_at, strict=True):
+    for n, event in enumerate(sample.events):
         newest = places.get(id(event), newest)
         if event.get("event") != "compaction":
             continue
+        # The first from it on that has a reply among the sample's messages.
+        after = (sample.events[at] for at in range(n, len(sample.events)))
+        later = next((other for other in after if id(other) in places), None)
         before = places[id(later)] if later is not None else len(sample.entries)
         mark = CompactionEvent(event, before)
         mark.sent = {text_of(m.get("id")) for m, _ in sample.inputs(later)} if later is not None else set()
@@ -273,16 +275,6 @@ def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list
         used.add(mark.summary)
         marks.append(mark)
     return marks
-
-
-def _next_replies(events: Sequence[Record], places: Mapping[int, int]) -> list[Record | None]:
-    """For each event the first from it on that has a reply among the sample's messages."""
-    found: list[Record | None] = []
-    later: Record | None = None
-    for event in reversed(events):
-        later = event if id(event) in places else later
-        found.append(later)
-    return found[::-1]
 
 
 def _is_summary(message: Record) -> bool:
