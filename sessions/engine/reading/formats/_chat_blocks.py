@@ -21,7 +21,6 @@ SPEAKERS = {
     **dict.fromkeys(("system", "developer"), Role.SYSTEM),
     **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
 }
-RESULT_ROLES = frozenset({"tool", "function"})
 ROLES = {name: role for name, role in SPEAKERS.items() if name not in ("model", "ai", "human")}
 
 
@@ -32,7 +31,7 @@ def role_of(message: Any) -> Role:
 
 def is_result(message: Any) -> bool:
     """Whether a whole message answers a tool call."""
-    return isinstance(message, dict) and text_of(message.get("role")) in RESULT_ROLES
+    return isinstance(message, dict) and text_of(message.get("role")) in ("tool", "function")
 
 
 def chat_contents(message: Any) -> tuple[Content, ...]:

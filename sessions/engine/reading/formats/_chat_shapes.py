@@ -12,15 +12,13 @@ from sessions.engine.reading.formats._blocks import definitions, function_name, 
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._items import call_content, parts_of, plain_result
+from sessions.engine.reading.formats._items import ROLES, call_content, parts_of, plain_result
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 
-ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
-REASONING_KEYS = ("reasoning_content", "reasoning")
 _SPEAKER = re.compile(r"^(user|assistant|tool|system): ", re.MULTILINE)
 
 
@@ -55,7 +53,7 @@ def displayed(text: str) -> list[dict[str, str]]:
 
 
 def _reasoning(message: Record) -> Iterator[Content]:
-    key = next((key for key in REASONING_KEYS if message.get(key)), "")
+    key = next((key for key in ("reasoning_content", "reasoning") if message.get(key)), "")
     if key and isinstance(message[key], str):
         yield Content(Kind.THINKING, text=message[key])
     elif key and isinstance(message[key], dict):

@@ -15,7 +15,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, te
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
 
-TEXT_KEYS = ("content", "prompt", "snippet", "text")
 UNSENT = words("""
     already_read_file command_permissions edited_image_file structured_output dynamic_skill hook_cancelled
     hook_error_during_execution hook_non_blocking_error hook_system_message hook_permission_decision
@@ -113,7 +112,7 @@ def _said(value: Any) -> str:
 
 
 def _held(attachment: Record, target: str) -> tuple[Content, ...]:
-    for key in TEXT_KEYS:
+    for key in ("content", "prompt", "snippet", "text"):
         held = attachment.get(key)
         if isinstance(held, str):
             return (Content(Kind.TEXT, text=held, target=target),)

@@ -188,18 +188,14 @@ def _refusal(value: Record) -> Refusal | None:
         words = text_of(value.get("result")) or "; ".join(map(text_of, as_list(value.get("errors"))))
         return Refusal(EventKind.SESSION_END, code=text_of(value.get("subtype")), words=words[:MAX_WORDS])
     said = value.get("content") if kind == "system" else message.get("content")
-    if kind == "user" and (words := _interruption(said)):
-        return Refusal(EventKind.INTERRUPTION, words=words)
+    first = said[0].get("text") if isinstance(said, list) and len(said) == 1 and isinstance(said[0], dict) else said
+    if kind == "user" and text_of(first).startswith(INTERRUPTED):
+        # The client's own words where the user broke a reply or a tool off.
+        return Refusal(EventKind.INTERRUPTION, words=text_of(first)[:MAX_WORDS])
     if isinstance(said, str) and (found := COMMAND_ERROR.search(said[:MAX_CHARS])):
         told = error_of(_CLOSING.sub("", said[found.end() :]))
         return told if told and told.of_compaction else None
     return None
-
-
-def _interruption(said: Any) -> str:
-    """The client's own words where the user broke a reply or a tool off; "" for any other content."""
-    first = said[0].get("text") if isinstance(said, list) and len(said) == 1 and isinstance(said[0], dict) else said
-    return text_of(first)[:MAX_WORDS] if text_of(first).startswith(INTERRUPTED) else ""
 
 
 def role_of(value: Record) -> Role | None:

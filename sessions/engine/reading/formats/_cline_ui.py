@@ -32,7 +32,6 @@ CALLS = {
 REPLIES = frozenset({"text", "reasoning", "tool", *CALLS})
 SENT = words("task user_feedback user_feedback_diff command_output mcp_server_response browser_action_result")
 CLASSIC = "cline_classic"
-CONDENSED = ("condense_context", "sliding_window_truncation")
 ERRORS = {
     "api_req_failed": EventKind.ERROR, "api_req_retry_delayed": EventKind.RETRY, "error_retry": EventKind.RETRY,
     "error": EventKind.ERROR,
@@ -149,7 +148,7 @@ def _calls(
                 calls[-1].replied.append((position,))
         else:
             shown[kind] += 1
-            if kind in CONDENSED:
+            if kind in ("condense_context", "sliding_window_truncation"):
                 condensed = position
             elif kind == "condense_context_error":
                 told.append(error_of(entry.get("text"), of_compaction=True))

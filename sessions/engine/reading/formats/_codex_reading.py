@@ -30,7 +30,6 @@ WRAPPERS = (
 NOT_ITEMS = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
 ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 ERRORS = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
-NEVER_SENT = frozenset({"ghost_snapshot"})
 CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
 CUT_OFF = "tool output that the agent cuts off before it sends it"
 KEPT_PROMPT_BYTES = 80_000
@@ -174,7 +173,7 @@ def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> N
 
 
 def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: float | None) -> None:
-    if items.item_type(item) in NEVER_SENT:
+    if items.item_type(item) == "ghost_snapshot":
         return
     entry = _entry(reading, item, origin, timestamp, cut=reading.cut if items.item_type(item) in CUT_TYPES else None)
     output = item.get("output")

@@ -8,7 +8,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, first_text, text_of
+from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, first_text, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role, Usage
 
@@ -26,7 +26,6 @@ OTHER_KINDS = set(
 )
 KINDS = CONTEXT_KINDS | OTHER_KINDS
 FAILURES = ("ConversationErrorEvent", "ServerErrorEvent")
-_ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
 def is_event(value: Any) -> bool:
@@ -46,7 +45,7 @@ def role_of(event: Record) -> Role | None:
     if kind == "MessageEvent":
         native = text_of(as_dict(event.get("llm_message")).get("role"))
         from_agent = not native and event.get("source") == "agent"
-        return Role.ASSISTANT if from_agent else _ROLES.get(native, Role.USER)
+        return Role.ASSISTANT if from_agent else ROLES.get(native, Role.USER)
     return Role.USER if kind in CONTEXT_KINDS else None
 
 

@@ -192,18 +192,14 @@ def _span(value: Record, origin: Origin) -> Span:
     return Span(
         attributes=attributes,
         origin=origin,
-        id=_first(value, context, "spanId", "span_id"),
+        id=first_text(value, "spanId", "span_id") or first_text(context, "spanId", "span_id"),
         parent=first_text(value, "parentSpanId", "parent_span_id", "parent_id"),
-        trace=_first(value, context, "traceId", "trace_id"),
+        trace=first_text(value, "traceId", "trace_id") or first_text(context, "traceId", "trace_id"),
         name=text_of(value.get("name")),
         started=_nanoseconds(started),
         error=_error_text(value, attributes),
         events=tuple((event, n) for n, event in enumerate(as_list(value.get("events"))) if is_event(event)),
     )
-
-
-def _first(value: Record, context: Record, *keys: str) -> str:
-    return next((found for key in keys for held in (value, context) if (found := text_of(held.get(key)))), "")
 
 
 def _nanoseconds(value: Any) -> float | None:

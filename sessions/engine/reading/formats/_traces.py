@@ -28,7 +28,6 @@ MESSAGE_KEYS = ("content", "parts", "tool_calls", "message")
 GEMINI_KEYS = frozenset(
     {"text", "function_call", "functionCall", "function_response", "functionResponse", "inlineData"}
 )
-AI_SDK_TYPES = ("tool-call", "tool-result")
 LIST_KEYS = ("messages", "input", "contents", "output")
 REPLIES: tuple[tuple[str | int, ...], ...] = (
     ("message",),
@@ -112,7 +111,7 @@ def _message_contents(message: Record) -> tuple[Content, ...]:
     parts = as_list(message.get("parts"))
     if any(isinstance(part, dict) and "type" not in part and part.keys() & GEMINI_KEYS for part in parts):
         return gemini.parts_of(parts)
-    if any(as_dict(part).get("type") in AI_SDK_TYPES for part in as_list(held)):
+    if any(as_dict(part).get("type") in ("tool-call", "tool-result") for part in as_list(held)):
         return ai_sdk.parts_of(held, role_of(message))
     extra = as_dict(message.get("additional_kwargs")).get("tool_calls")
     if calls := as_list(decoded(message.get("tool_calls"))) or as_list(decoded(extra)):

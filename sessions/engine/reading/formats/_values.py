@@ -8,12 +8,14 @@ from typing import Any
 
 from sessions.engine.base import limits
 from sessions.engine.reading.json_values import JsonProblem, dumps, loads
-from sessions.engine.transcript.types import Block, Content
+from sessions.engine.transcript.types import Block, Content, Role
 
 Record = Mapping[str, Any]
 """A JSON object as it stands in the file."""
 Path = tuple[str | int, ...]
 """From a JSON value to a part of it."""
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+"""As most name them; any other is a user's."""
 Measured = Callable[[Iterable[Content]], tuple[Block, ...]]
 """What makes blocks of contents while a file is read."""
 

@@ -131,8 +131,11 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         replied = [CallMessage(Role.ASSISTANT, contents, (place,), _id(response))] if contents else []
     edits = edits_of(request, response, _status(exchange.record))
     said = request.get("system") if "system" in request else request.get("instructions")
-    places = (exchange.record, as_dict(exchange.record.get("request")))
-    times = (seconds(held.get(key)) for held in places for key in TIME_KEYS)
+    record, beside = exchange.record, as_dict(exchange.record.get("request"))
+    times = (seconds(place.get(key)) for place in (record, beside) for key in TIME_KEYS)
+    # The session that a client names in the request's metadata, or to Helicone.
+    match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
+    held = record.get("request_properties") or record.get("properties") or beside.get("properties")
     return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=replied,
@@ -140,7 +143,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         model=text_of(response.get("model")) or text_of(request.get("model")),
         response_id=text_of(response.get("id")),
         timestamp=next((time for time in times if time is not None), None),
-        group=_group(request, exchange.record),
+        group=match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id")),
         system=system_of(said) + tools_of(request.get("tools")),
         continues=text_of(request.get("previous_response_id")),
         edits=edits,
@@ -226,14 +229,6 @@ def _status(record: Record) -> int:
     """The answer's HTTP status where the record has one."""
     held = as_dict(record.get("response"))
     return first_count(held, "status", "status_code", "statusCode") or first_count(record, "status_code", "statusCode")
-
-
-def _group(request: Record, record: Record) -> str:
-    """The session that a client names in the request's metadata, or to Helicone."""
-    match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
-    beside = as_dict(record.get("request"))
-    held = record.get("request_properties") or record.get("properties") or beside.get("properties")
-    return match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id"))
 
 
 def at_path(record: Any, path: Path) -> Any:

@@ -66,7 +66,11 @@ class _Session:
             self._end()
             self.history.add(Role.USER, update_contents([update]), [origin], typed=False)
         elif kind == "usage_update":
-            self._usage(count_of(update.get("used")), count_of(update.get("size")))
+            self.used = used = count_of(update.get("used")) or self.used
+            self.window = count_of(update.get("size")) or self.window
+            newest = self.history.compactions[-1:]
+            if count_of(update.get("used")) and newest and newest[0].tokens_after is None:
+                self.history.compactions[-1] = replace(newest[0], tokens_after=used)
         elif kind == "compaction_summary_chunk":
             self.chunks.setdefault(text_of(update.get("compactionId")), Piece(Role.USER)).add(update, origin)
         elif kind == "compaction_update":
@@ -98,12 +102,6 @@ class _Session:
         if piece and (contents := update_contents(piece.values)):
             self.history.end_run()
             self.history.say(piece.role, contents, piece.origins)
-
-    def _usage(self, used: int, size: int) -> None:
-        self.used, self.window = used or self.used, size or self.window
-        newest = self.history.compactions[-1:]
-        if used and newest and newest[0].tokens_after is None:
-            self.history.compactions[-1] = replace(newest[0], tokens_after=used)
 
     def _compaction(self, update: Record, origin: Origin) -> None:
         """Completed or failed, once for each id; which messages left is not recorded."""

@@ -21,7 +21,6 @@ START = "# aider chat started at "
 USER, OUTPUT = "#### ", ">"
 ASKING = ("/ask ", "/code ", "/architect ", "/context ", "/help ")
 """Commands whose text goes to the model; all others are aider's own."""
-FORGETTING = ("/clear", "/reset")
 MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
 TOKENS = re.compile(r"> Tokens: (\S+) sent,(?: (\S+) cache write,)?(?: (\S+) cache hit,)? (\S+) received\b")
 EXHAUSTED = re.compile(r"> (?:Input|Total) tokens: ~?([\d,]+) of ([\d,]+) -- .*exhausted context window")
@@ -49,7 +48,6 @@ class _Aider:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A file whose first line says when an aider chat started."""
         text = head.data.removeprefix(b"\xef\xbb\xbf").lstrip()
         return Sniff(95, "line 1 says when an aider chat started") if text.startswith(START.encode()) else None
 
@@ -120,7 +118,7 @@ class _Reading:
         if self.is_user and said.startswith("/") and not said.startswith(ASKING):
             self.n_commands += 1
             self._close(None)
-            if said.split(maxsplit=1)[0] in FORGETTING and self.history.messages:
+            if said.split(maxsplit=1)[0] in ("/clear", "/reset") and self.history.messages:
                 self.history.forget(range(len(self.history.messages)), trigger="manual")
             return
         origin = Origin(first.number, first.offset, last.offset + last.length - first.offset, (TEXT,))

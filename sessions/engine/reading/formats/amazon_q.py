@@ -106,7 +106,6 @@ class _AmazonQ:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A conversation with a history and a transcript, or a database of them."""
         is_older = set(head.tables.get(TABLES[1], ())) == {"key", "value"}
         if is_older or has_columns(head, TABLES[0], "key", "conversation_id", "value"):
             return Sniff(95, "a database with conversations as JSON by key")
@@ -114,7 +113,6 @@ class _AmazonQ:
         return Sniff(95, f"{found} conversations with next_message, history and transcript") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each conversation."""
         skipped: list[Skipped] = []
         found: dict[str, Transcript] = {}
         for record, origin in _conversations(source, skipped):

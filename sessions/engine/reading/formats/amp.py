@@ -27,7 +27,6 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
 OWN_KEYS = ("messageId", "state", "meta")
-FAILED = ("error", "cancelled", "rejected-by-user")
 
 
 def _contents(entry: Any) -> tuple[Content, ...]:
@@ -53,7 +52,6 @@ class _Amp:
         return Sniff(0, "the id starts with T-, but no message has " + ", ".join(OWN_KEYS))
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the thread."""
         document = source.document()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             raise misread("not a thread: no list of messages")
@@ -129,7 +127,7 @@ def _result(block: Record) -> Content:
     """What the tool returned; of an unfinished or failed run its error."""
     run = as_dict(block.get("run"))
     result, error = run.get("result"), run.get("error")
-    call_id, failed = text_of(block.get("toolUseID")), run.get("status") in FAILED
+    call_id, failed = text_of(block.get("toolUseID")), run.get("status") in ("error", "cancelled", "rejected-by-user")
     if isinstance(result, list) and any(isinstance(item, dict) and "type" in item for item in result):
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error

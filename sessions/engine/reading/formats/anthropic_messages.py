@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._records import misread, stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._values import ROLES, Path, Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.formats._wire import pair_in
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
 from sessions.engine.reading.json_values import BOM
@@ -31,7 +31,6 @@ Placed = tuple[dict[str, Any], Origin]
 
 DEFAULT_TRIGGER = 150_000
 """Tokens at which a request compacts that asks for it and gives no figure (policies 5.3)."""
-ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 

@@ -22,7 +22,6 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
 MAX_NESTED = 20
-CHILDREN = ("child", "children", "subagents")
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
 
 
@@ -126,7 +125,6 @@ class _Atif:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The trajectory, then those embedded in it."""
         document = source.document()
         parts = _parts(document) or [(document, ())]
         if not _is_trajectory(parts[0][0]):
@@ -159,7 +157,7 @@ def _parts(document: Any) -> list[tuple[Record, Path]]:
     if not text_of(document["parent"].get("schema_version")).startswith("ATIF-"):
         return []
     found: list[tuple[Record, Path]] = [(document["parent"], ("parent",))]
-    for key in CHILDREN:
+    for key in ("child", "children", "subagents"):
         held = document.get(key)
         listed = [(held, (key,))] if isinstance(held, dict) else [(c, (key, n)) for n, c in enumerate(as_list(held))]
         found += [(child, path) for child, path in listed if _is_trajectory(child)]

@@ -12,8 +12,6 @@ from sessions.engine.reading.formats._traces import read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.types import Origin
 
-LISTS = ("events", "rows", "data")
-
 
 def _kind(span: Record) -> str:
     return text_of(as_dict(span.get("span_attributes")).get("type"))
@@ -26,7 +24,7 @@ def _is_span(value: Any) -> bool:
 
 
 def _spans_in(record: Record) -> Found:
-    return found_in(record, _is_span, LISTS)
+    return found_in(record, _is_span, ("events", "rows", "data"))
 
 
 def _run(span: Record, origin: Origin) -> Run:

@@ -19,7 +19,6 @@ from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMAT
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 STEP_KEYS = frozenset({"model_output", "result", "state"})
-NOT_SAID = frozenset({"action", "thinking"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
 
 
@@ -103,7 +102,7 @@ def _state(step: Record) -> tuple[Content, ...]:
 def _reply(output: Record, position: int) -> tuple[Content, ...]:
     """Thinking, what the model noted as compact JSON, and one call for each action, numbered ``step.action``."""
     thinking = text_of(output.get("thinking"))
-    notes = {key: value for key, value in output.items() if key not in NOT_SAID}
+    notes = {key: value for key, value in output.items() if key not in ("action", "thinking")}
     return (
         *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
         *((Content(Kind.TEXT, text=dumps(notes)),) if notes else ()),

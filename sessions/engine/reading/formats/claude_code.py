@@ -25,7 +25,6 @@ from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = (*UI_TYPES, "user", "assistant", "attachment")
-TWINS = "toolUseResult copies"
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
 
@@ -114,7 +113,7 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
         twin_bytes = written_length(value, "toolUseResult", line.data or b"")
         reading.n_twins += 1
         reading.twin_bytes += twin_bytes
-        reading.tally.add(TWINS, 1, twin_bytes, part=True)
+        reading.tally.add("toolUseResult copies", 1, twin_bytes, part=True)
     if not is_empty:
         _tally(reading.tally, kind, body.blocks if record.is_message else None, line.length - twin_bytes)
     reading.client = text_of(value.get("version")) or reading.client

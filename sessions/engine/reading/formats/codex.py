@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
+from sessions.engine.reading.formats._values import as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Transcript
 
@@ -26,12 +26,15 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     meta, window = reading.meta, rollout.raw_window(reading.window)
     for call in reading.thread.calls:
         call.window = 0 if call.window == window else call.window
+    # The session that started this one as a sub-agent.
+    agent = as_dict(as_dict(meta.get("source")).get("subagent"))
+    parents = [text_of(as_dict(part).get("parent_thread_id")) for part in (*agent.values(), meta)]
     instructions = rollout.instructions_of(meta)
     found = session_of(
         reading.thread,
         id=text_of(meta.get("id")) or stem_of(name),
         format="codex",
-        parent_id=_parent(meta),
+        parent_id=next(filter(None, parents), None),
         otherwise=reading.model,
         client=text_of(meta.get("cli_version")),
         project=text_of(meta.get("cwd")),
@@ -46,15 +49,6 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     )
     started, ended = min(reading.times, default=None), max(reading.times, default=None)
     return replace(found, started_at=started, ended_at=ended, warnings=notes)
-
-
-def _parent(meta: Record) -> str | None:
-    """The session that started this one as a sub-agent."""
-    agent = as_dict(meta.get("source")).get("subagent")
-    for part in agent.values() if isinstance(agent, dict) else ():
-        if isinstance(part, dict) and text_of(part.get("parent_thread_id")):
-            return text_of(part["parent_thread_id"])
-    return text_of(meta.get("parent_thread_id")) or None
 
 
 class _Codex:
@@ -84,7 +78,6 @@ class _Codex:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the items that are or were in its context."""
         reading = rollout.CodexReading(measure)
         for line, value in objects(source, reading.skipped):
             rollout.read_line(reading, line, value)

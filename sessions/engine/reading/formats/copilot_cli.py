@@ -28,10 +28,8 @@ NOT_CONTEXT = words("""
     tool.execution_progress tool.execution_partial_result tool.user_requested subagent.started subagent.completed
     subagent.failed subagent.selected system.notification
 """)
-NOT_CONTEXT_GROUPS = ("hook.", "permission.")
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
-STANDING = ("systemTokens", "toolDefinitionsTokens")
 PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
 
 
@@ -165,7 +163,6 @@ class _CopilotCLI:
         return Sniff(0, "events with a dotted type and data, but none of Copilot's messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The main conversation, then its sub-agents."""
         file = CopilotFile(measure)
         for line, value in objects(source, file.skipped):
             if (event := event_of(value)) is None:
@@ -198,7 +195,7 @@ def _read(file: CopilotFile, event: Record, origin: Origin) -> None:
         _session_event(file.run(agent), event, origin)
     elif kind == "abort":
         file.run(agent).history.event(EventKind.INTERRUPTION, text_of(data.get("reason")))
-    elif kind not in NOT_CONTEXT and not kind.startswith(NOT_CONTEXT_GROUPS):
+    elif kind not in NOT_CONTEXT and not kind.startswith(("hook.", "permission.")):
         file.unknown[kind] += 1
 
 
@@ -237,7 +234,7 @@ def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
         _unended(run)
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
         run.reason = text_of(data.get("trigger"))
-        run.standing = sum(count_of(data.get(key)) for key in STANDING)
+        run.standing = sum(count_of(data.get(key)) for key in ("systemTokens", "toolDefinitionsTokens"))
         run.history.warnings += _told(data, run.before, "Before a compaction")
     elif kind == "compaction_complete":
         _compaction(run, event, origin)

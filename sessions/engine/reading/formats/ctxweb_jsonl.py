@@ -206,7 +206,6 @@ class _CtxwebJsonl:
         return Sniff(0, f"line 1 has {HEAD!r}, but it is not the head of a session")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: its head, its messages, its requests."""
         skipped: list[Skipped] = []
         head: Record = {}
         known = ExportLines()

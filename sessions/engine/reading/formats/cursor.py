@@ -22,8 +22,6 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 FOREIGN_KEYS = ("type", "uuid", "id", "sessionId", "parentId", "parentUuid", "content", "raw")
-TURN_ENDED = "turn_ended"
-SUBAGENTS = "subagents"
 QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 
 
@@ -87,7 +85,7 @@ def _is_message(value: Record) -> bool:
 
 
 def _is_end(value: Record) -> bool:
-    return value.get("type") == TURN_ENDED and "role" not in value
+    return value.get("type") == "turn_ended" and "role" not in value
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
@@ -131,7 +129,7 @@ def _answer(reading: CursorReading, content: Content) -> Content:
 def _home(name: str) -> str:
     """The session whose folder a sub-agent's file lies in, "" for every other file, or where no folder is told."""
     folders = name.replace("\\", "/").split("/")
-    return folders[-3] if len(folders) > 2 and folders[-2] == SUBAGENTS else ""
+    return folders[-3] if len(folders) > 2 and folders[-2] == "subagents" else ""
 
 
 FORMAT = _Cursor()

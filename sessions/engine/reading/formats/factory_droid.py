@@ -21,7 +21,6 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 HEADER, COMPLETION = "session_start", "completion"
-STATES = ("compaction_state", "todo_state")
 OWN_BLOCKS = frozenset({"tool_use", "tool_result"})
 OWN_EVENTS = ("message", "tool_call", COMPLETION)
 """Those that no other agent's stream has."""
@@ -37,7 +36,7 @@ def is_stored(value: Record) -> bool:
 
 def is_droid_line(value: Record) -> bool:
     """What only Droid's store has: its header, or linked messages with the Messages API's calls or results."""
-    if text_of(value.get("type")) in STATES and "message" not in value:
+    if text_of(value.get("type")) in ("compaction_state", "todo_state") and "message" not in value:
         return isinstance(value.get("id"), str)
     if value.get("type") == HEADER:
         return isinstance(value.get("id"), str) and "message" not in value

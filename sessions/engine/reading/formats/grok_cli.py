@@ -20,7 +20,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, te
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 TYPES = frozenset({"system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"})
-BEFORE_A_REPLY = frozenset({"reasoning", "backend_tool_call"})
 OWN_KEYS = ("model_id", "synthetic_reason", "prompt_index")
 FOREIGN_KEYS = ("message", "sessionId", "uuid", "payload", "role", "parentId")
 NO_BYTES = re.compile(r"data:[^,]*,(?=.*[^A-Za-z0-9+/=\s])", re.DOTALL)
@@ -85,7 +84,7 @@ class _Reading:
             self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
             return
         kind = entry["type"]
-        if kind in BEFORE_A_REPLY:
+        if kind in ("reasoning", "backend_tool_call"):
             self.waiting.append((entry, origin))
         elif kind == "assistant":
             before, origins = self._waited()

@@ -22,7 +22,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, fi
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "user": Role.USER, "tool": Role.USER}
-COMPRESSED = "compression"
 SUMMARY = "[CONTEXT "
 """How a summary starts: "[CONTEXT COMPACTION" or, in older versions, "[CONTEXT SUMMARY]"."""
 MAX_CHAIN = 1000
@@ -64,7 +63,7 @@ def lineages(entries: Sequence[Entry]) -> list[list[Entry]]:
     after: dict[str, Entry] = {}
     for entry in entries:
         parent = by_id.get(entry.parent)
-        if parent is not None and parent is not entry and parent.record.get("end_reason") == COMPRESSED:
+        if parent is not None and parent is not entry and parent.record.get("end_reason") == "compression":
             after.setdefault(parent.id, entry)
     later = set(after.values())
     found = [[entry] for entry in entries if entry not in later]

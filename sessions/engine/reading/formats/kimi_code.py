@@ -20,11 +20,10 @@ from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ENDED = "full_compaction.cancel"
 """A compaction that came to nothing: by an error where one stands there, else by whatever broke it off."""
 CANCELLED = EventKind.COMPACTION_CANCELLED.value
@@ -333,7 +332,6 @@ class _KimiCode:
         return Sniff(0, "metadata with a protocol_version, but no record of a context")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the agent's."""
         reading = _Reading(measure)
         for line, record in objects(source, reading.skipped):
             reading.take(record, line.at())
