@@ -158,12 +158,12 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     if best := wire.closest(shapes, "a list of calls, not a proxy's log"):
         return best
     if items and all(is_chat_line(item) for item in items):
-        mark, foreign = message_mark(items), foreign_turn(items)
-        if foreign:
+        if foreign := foreign_turn(items):
             return Sniff(0, f"chat messages, but with {foreign!r}, which no chat message has")
-        if mark:
-            return Sniff(75, f"a list of chat messages: {mark}")
-        return Sniff(0, "messages without a mark of OpenAI's")
+        mark = message_mark(items)
+        return (
+            Sniff(75, f"a list of chat messages: {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
+        )
     return None
 
 

@@ -7,6 +7,7 @@ file.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from sessions.engine.base.words import words
@@ -73,7 +74,8 @@ def attachment_contents(attachment: Record, rendered: Any = None) -> tuple[Conte
     if kind in NEEDED and not attachment.get(NEEDED[kind]):
         return ()
     if kind in SENT:
-        text = "\n".join(filter(None, (_said(_field(attachment, path)) for path in SENT[kind])))
+        fields = (reduce(lambda held, key: as_dict(held).get(key), path.split("."), attachment) for path in SENT[kind])
+        text = "\n".join(filter(None, map(_said, fields)))
         return (Content(Kind.TEXT, text=text, target=target),) if text else ()
     if kind in LISTS and as_list(attachment.get("content")):
         return (Content(Kind.TEXT, text=LISTS[kind](as_list(attachment["content"]))),)
@@ -93,13 +95,6 @@ def _todos(items: list[Any]) -> str:
 
 LISTS = {"task_reminder": _tasks, "todo_reminder": _todos}
 """Reminders of a list: what they say of it."""
-
-
-def _field(attachment: Record, path: str) -> Any:
-    value: Any = attachment
-    for key in path.split("."):
-        value = as_dict(value).get(key)
-    return value
 
 
 def _said(value: Any) -> str:

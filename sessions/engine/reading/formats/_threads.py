@@ -119,15 +119,11 @@ def home(
     recent = list(_recent(threads, call))
     going_on = next((n for n in recent if _goes_on(threads[n], call, sent)), None)
     if going_on is None and not call.sent and call.group:
-        return next(
-            (n for n in recent if _is_beside(threads[n].newest, call) and threads[n].first.system == call.system), None
-        )
+        # A call whose prompt was not recorded may follow one of the same agent, tool and model.
+        own, known = (call.caller, call.above, call.model, call.system), ((n, threads[n].newest) for n in recent)
+        beside = (n for n, last in known if (last.caller, last.above, last.model, threads[n].first.system) == own)
+        return next(beside, None)
     return going_on
-
-
-def _is_beside(newest: TracedCall, call: TracedCall) -> bool:
-    """Whether a call whose prompt was not recorded may follow another one: of the same agent, tool and model."""
-    return (newest.caller, newest.above, newest.model) == (call.caller, call.above, call.model)
 
 
 def _recent(threads: Sequence[CallThread], call: TracedCall, n_newer: int = 0) -> Iterator[int]:

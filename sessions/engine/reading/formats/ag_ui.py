@@ -90,8 +90,13 @@ class _Reading:
         elif kind == "RUN_STARTED":
             self.end()
             self.thread, self.first = text_of(event.get("threadId")) or self.thread, len(self.history.requests)
-            for position, entry in enumerate(as_list(as_dict(event.get("input")).get("messages"))):
-                self._sent(as_dict(entry), inside(origin, "input", "messages", position))
+            for position, entry in enumerate(map(as_dict, as_list(as_dict(event.get("input")).get("messages")))):
+                # A message that a run was started with, unless an earlier run told it.
+                native, role = text_of(entry.get("id")), ROLES.get(text_of(entry.get("role")))
+                contents, place = _contents([entry]), inside(origin, "input", "messages", position)
+                if role is not None and contents and not (native and native in self.known):
+                    self.known.add(native)
+                    self.history.say(role, contents, [place], id=native)
         elif kind == "RUN_FINISHED":
             self.end()
             requests, told = self.history.requests, as_list(event.get("usage"))
@@ -103,15 +108,6 @@ class _Reading:
             self.history.fail(event)
         elif not SHOWN.fullmatch(kind):
             self.unknown[kind] += 1
-
-    def _sent(self, entry: Record, origin: Origin) -> None:
-        """A message that a run was started with, unless an earlier run told it."""
-        native, role = text_of(entry.get("id")), ROLES.get(text_of(entry.get("role")))
-        contents = _contents([entry])
-        if role is None or not contents or (native and native in self.known):
-            return
-        self.known.add(native)
-        self.history.say(role, contents, [origin], id=native)
 
     def end(self) -> None:
         said, places, self.said, self.places = self.said, self.places, [], []

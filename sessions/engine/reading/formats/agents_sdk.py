@@ -65,13 +65,12 @@ class Span:
         return {"usage": usage, "model": text_of(self.data.get("model")) or text_of(response.get("model"))}
 
 
-def is_span(value: Any) -> bool:
-    """Whether a value is a span of the SDK."""
+def _is_span(value: Any) -> bool:
     held = as_dict(value)
     return held.get("object") == SPAN and isinstance(held.get("span_data"), dict)
 
 
-def span_contents(span: Record, role: Role) -> tuple[Content, ...]:
+def _span_contents(span: Record, role: Role) -> tuple[Content, ...]:
     """What a span alone tells of a message: a tool's call, or what it gave out."""
     data = as_dict(span.get("span_data"))
     if data.get("type") != FUNCTION:
@@ -83,14 +82,14 @@ def span_contents(span: Record, role: Role) -> tuple[Content, ...]:
     return (result_of((Content(Kind.TEXT, text=told),), span.get("id"), is_error=bool(error)),)
 
 
-def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
+def _traces(source: Source, measure: Measured) -> Parsed:
     """The conversations of the traces: those of one group are one, an agent that a tool ran is its own."""
     skipped: list[Skipped] = []
     held: list[tuple[Record, Origin]] = []
     traces: dict[str, Record] = {}
     for record, origin in files.records(source, skipped):
         held += (
-            inner := [(value, files.inside(origin, *path)) for value, path in traced.found_in(record, is_span, LISTS)]
+            inner := [(value, files.inside(origin, *path)) for value, path in traced.found_in(record, _is_span, LISTS)]
         )
         told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in _traces_in(record)}
         traces |= told
@@ -102,9 +101,9 @@ def traces_of(source: Source, measure: Measured, format_name: str) -> Parsed:
     told_groups = {span.group for span in spans if span.kind in CALLS and any(map(span.data.get, WORDS))}
     said = [span for span in spans if span.group in told_groups]
     bare = [span for span in spans if span.group not in told_groups]
-    found = [*_told(said, measure, format_name, files.stem_of(source.name)), *_bare(bare, traces, measure, format_name)]
+    found = [*_told(said, measure, files.stem_of(source.name)), *_bare(bare, traces, measure)]
     unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
-    return read_as(format_name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
+    return read_as(FORMAT.name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
 
 
 def _traces_in(record: Record) -> Iterator[Record]:
@@ -130,9 +129,24 @@ def _callers(spans: Sequence[Span]) -> dict[str, str]:
     }
 
 
-def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str) -> tuple[Transcript, ...]:
+def _told(spans: Sequence[Span], measure: Measured, stem: str) -> tuple[Transcript, ...]:
     """Sessions whose calls hold what was sent: the history that each repeats is one."""
-    runs = [_run(span) for span in spans]
+    runs = [
+        traced.Run(
+            {**span.data, "extra": {"invocation_params": as_dict(span.data.get("response"))}},
+            files.inside(span.origin, "span_data"),
+            id=span.id,
+            parent=span.parent,
+            group=span.group,
+            kind=RUNS.get(span.kind, ""),
+            sent="input",
+            made="output" if span.data.get("output") else "response",
+            started=span.started,
+            error=written(span.value.get("error") or ""),
+            **span.facts,
+        )
+        for span in spans
+    ]
     calls = traced.calls_of(runs)
     trace_of = {span.id: span.trace for span in spans}
     for call in calls:
@@ -141,23 +155,7 @@ def _told(spans: Sequence[Span], measure: Measured, format_name: str, stem: str)
     others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
     ended = ((s, written(s.value.get("error") or "")) for s in others)
     traced.end_calls(calls, (traced.RunEnd(s.trace, error, not callers.get(s.id), s.kind) for s, error in ended))
-    return traced.sessions_of(calls, measure, format_name=format_name, stem=stem, results=traced.results_of(runs))
-
-
-def _run(span: Span) -> traced.Run:
-    return traced.Run(
-        {**span.data, "extra": {"invocation_params": as_dict(span.data.get("response"))}},
-        files.inside(span.origin, "span_data"),
-        id=span.id,
-        parent=span.parent,
-        group=span.group,
-        kind=RUNS.get(span.kind, ""),
-        sent="input",
-        made="output" if span.data.get("output") else "response",
-        started=span.started,
-        error=written(span.value.get("error") or ""),
-        **span.facts,
-    )
+    return traced.sessions_of(calls, measure, format_name=FORMAT.name, stem=stem, results=traced.results_of(runs))
 
 
 @dataclass(slots=True)
@@ -197,7 +195,7 @@ class _Reading:
         error = call.value.get("error") if call else None
         if tools or (call and not error):
             spans = [call, *tools] if call else tools
-            contents = [content for span in spans for content in span_contents(span.value, Role.ASSISTANT)]
+            contents = [content for span in spans for content in _span_contents(span.value, Role.ASSISTANT)]
             facts = call.facts | {"response_id": text_of(call.data.get("response_id"))} if call else {}
             history.end_run()
             history.reply(contents, [s.origin for s in spans], id=spans[0].id, timestamp=spans[0].started, **facts)
@@ -206,12 +204,10 @@ class _Reading:
             history.fail(error, model=call.facts["model"])
         for tool in tools:
             ended = seconds(tool.value.get("ended_at"))
-            history.add(Role.USER, span_contents(tool.value, Role.USER), [tool.origin], timestamp=ended)
+            history.add(Role.USER, _span_contents(tool.value, Role.USER), [tool.origin], timestamp=ended)
 
 
-def _bare(
-    spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured, format_name: str
-) -> Iterator[Transcript]:
+def _bare(spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured) -> Iterator[Transcript]:
     """Sessions of calls without messages; an agent that a tool ran is one of its own."""
     callers = _callers(spans)
     readings: dict[tuple[str, str], _Reading] = {}
@@ -224,15 +220,15 @@ def _bare(
         reading.history.warnings.append(UNSAID)
         inner = {"parent_id": group, "parent_call_id": caller} if caller else {}
         name = f"{group}.{caller}" if caller else group
-        yield reading.history.transcript(name, format_name, title=reading.title, **inner)
+        yield reading.history.transcript(name, FORMAT.name, title=reading.title, **inner)
 
 
 def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     """The blocks of a row's item, of a span that holds no messages, or of a message in a span."""
     if message.origins[0].path[:1] == (MESSAGES,):
         return tuple(content for value in values for content in item_contents(decoded(value)))
-    if all(map(is_span, values)):
-        return tuple(content for value in values for content in span_contents(value, message.role))
+    if all(map(_is_span, values)):
+        return tuple(content for value in values for content in _span_contents(value, message.role))
     return read_again(values, message)
 
 
@@ -252,7 +248,7 @@ class _AgentsSDK:
         """The SDK's table of items, or spans of its traces; in lines a model call may follow."""
         if files.has_columns(head, MESSAGES, "session_id", DATA):
             return Sniff(95, f"a database with the table {MESSAGES} of the OpenAI Agents SDK")
-        spans = (span for one in files.first_records(head) for span, _ in traced.found_in(one, is_span, LISTS))
+        spans = (span for one in files.first_records(head) for span, _ in traced.found_in(one, _is_span, LISTS))
         kinds = [span["span_data"].get("type") for span in spans]
         if any(kind in CALLS for kind in kinds) or (kinds and head.document is None):
             return Sniff(95, f"{len(kinds)} spans of the OpenAI Agents SDK")
@@ -261,7 +257,7 @@ class _AgentsSDK:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session for each id of a database, whose items are messages, or for each conversation that was traced."""
         if source.database() is None:
-            return traces_of(source, measure, self.name)
+            return _traces(source, measure)
         parts: dict[str, list[Part]] = {}
         skipped: list[Skipped] = []
         for row, origin in files.rows_of(source, MESSAGES, "ORDER BY id"):

@@ -12,7 +12,7 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._records import misread, noted, stem_of
+from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import (
     Record,
     as_dict,
@@ -61,7 +61,14 @@ class _Amp:
                 _add(history, entry, Origin(1, 0, source.size, ("messages", position)))
             else:
                 skipped.append(Skipped(1, 0, f"message {position} has no role and content of Amp's"))
-        history.warnings += _notes(document)
+        links = map(as_dict, as_list(document.get("relationships")))
+        related = [(text_of(link.get("type")) or "unknown", text_of(link.get("threadID"))) for link in links]
+        history.warnings += [f"Related thread ({kind}): {thread}" for kind, thread in related if thread]
+        entries = [as_dict(entry) for entry in document["messages"]]
+        n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
+        history.note(n_files, f"Files that the user mentioned: {n_files}; sent besides, not among the messages")
+        costs_alone = as_dict(document.get("usageLedger")) and not any(as_dict(entry.get("usage")) for entry in entries)
+        history.note(costs_alone, "The file's ledger of costs is no usage of calls")
         platform = as_dict(as_dict(as_dict(document.get("env")).get("initial")).get("platform"))
         transcript = history.transcript(
             text_of(document.get("id")) or stem_of(source.name),
@@ -132,19 +139,6 @@ def _result(block: Record) -> Content:
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
     return Content(Kind.TOOL_RESULT, text=written(value), call_id=call_id, is_error=failed)
-
-
-def _notes(document: Record) -> tuple[str, ...]:
-    links = map(as_dict, as_list(document.get("relationships")))
-    related = [entry for entry in links if text_of(entry.get("threadID"))]
-    notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
-    entries = [as_dict(entry) for entry in as_list(document.get("messages"))]
-    n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
-    costs_alone = as_dict(document.get("usageLedger")) and not any(as_dict(entry.get("usage")) for entry in entries)
-    return *notes, *noted(
-        (n_files, f"Files that the user mentioned: {n_files}; sent besides, not among the messages"),
-        (costs_alone, "The file's ledger of costs is no usage of calls"),
-    )
 
 
 FORMAT = _Amp()

@@ -61,8 +61,7 @@ class _Antigravity:
         reading = AntigravityReading(Assembly(measure))
         for line, value in objects(source, reading.skipped, _is_step, "not a step with an index, source and type"):
             _read(reading, value, line.at())
-        history = reading.history
-        n_cut = reading.n_cut
+        history, n_cut = reading.history, reading.n_cut
         history.note(n_cut, f"Steps whose text was cut when it was recorded: {n_cut:,}; sizes are at least")
         history.note(reading.n_unasked, f"Results whose call is not recorded: {reading.n_unasked:,}")
         transcript = history.transcript(_session(source.name), self.name)
