@@ -161,9 +161,8 @@ def _list_shape(items: list[Any]) -> Sniff | None:
         if foreign := foreign_turn(items):
             return Sniff(0, f"chat messages, but with {foreign!r}, which no chat message has")
         mark = message_mark(items)
-        return (
-            Sniff(75, f"a list of chat messages: {mark}") if mark else Sniff(0, "messages without a mark of OpenAI's")
-        )
+        score, reason = (75, f"a list of chat messages: {mark}") if mark else (0, "messages without a mark of OpenAI's")
+        return Sniff(score, reason)
     return None
 
 

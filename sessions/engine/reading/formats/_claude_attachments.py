@@ -74,7 +74,8 @@ def attachment_contents(attachment: Record, rendered: Any = None) -> tuple[Conte
     if kind in NEEDED and not attachment.get(NEEDED[kind]):
         return ()
     if kind in SENT:
-        fields = (reduce(lambda held, key: as_dict(held).get(key), path.split("."), attachment) for path in SENT[kind])
+        whole: Any = attachment
+        fields = (reduce(lambda held, key: as_dict(held).get(key), path.split("."), whole) for path in SENT[kind])
         text = "\n".join(filter(None, map(_said, fields)))
         return (Content(Kind.TEXT, text=text, target=target),) if text else ()
     if kind in LISTS and as_list(attachment.get("content")):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -77,7 +77,6 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
     replies = enumerate(unit for unit in lines.units if unit.is_reply)
     known: dict[int, int] = {}  # equal figures, as one object
     requests = [_request(unit, n, lines, known.setdefault) for n, unit in replies]
-    named = _named(lines) if marks else None
     told = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
     errors, events = settled(told, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
     cleared = ((r.rare.clearing, *lines.before(r.order)) for r in lines.standing() if r.rare.clearing is not None)
@@ -88,7 +87,7 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
     return transcript_of(
         _messages(lines, marks),
         requests,
-        [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
+        list(_compactions(marks, lines, requests)) if marks else (),
         format="claude_code",
         title=title or first_title(title_of(unit.first.body.title) for unit in prompts),
         started_at=min(times, default=None),
@@ -257,46 +256,34 @@ def _request(unit: ClaudeMessage, index: int, lines: Lines, number: Callable[[in
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The first line of an id without copies, the branch's message that it is part of, and the ids of all lines."""
-
-    records: Mapping[str, ClaudeRecord]
-    messages: Mapping[str, int]
-    known: Container[str]
-    kept: Kept
-
-
-def _named(lines: Lines) -> Named:
+def _compactions(marks: Sequence[Boundary], lines: Lines, requests: Sequence[Request]) -> Iterator[RecordedCompaction]:
+    # The first line of an id without copies, and the branch's message that it is part of.
     records = {record.uuid: record for record in reversed(lines.records) if record.uuid}
     messages: dict[str, int] = {}
     for index, unit in enumerate(lines.on_branch):
         for record in unit.records:
             messages.setdefault(record.uuid, index)
-    return Named(records, messages, records.keys() | {record.uuid for record in lines.copies}, Kept())
-
-
-def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named: Named) -> RecordedCompaction:
-    boundary, n_before = lines.before(mark.record.order)
-    request = next_on_branch(requests, n_before)
-    before = next((requests[i].usage for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
-    after = requests[request].usage if request < len(requests) else None
-    answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
-    uuids = preserved_uuids(mark.record, lines.copies, named.records, answered) & named.messages.keys()
-    preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
-    facts: Record = mark.record.rare.boundary or {}
-    trigger, recorded = text_of(facts.get("trigger")), facts.get("preTokens")
-    own_count = recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
-    # A boundary that names a line before it that the file does not have follows what is not seen (formats 3.6).
-    follows_unseen = bool(mark.record.parent) and mark.record.parent not in named.known
-    return RecordedCompaction(
-        boundary=boundary,
-        request=request,
-        message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
-        trigger=trigger if trigger in {"auto", "manual"} else None,
-        tokens_before=before.context + before.output if own_count is None and before else own_count,
-        unseen=boundary > 0 and own_count is not None and follows_unseen,
-        tokens_after=after.context if after else None,
-        preserved=named.kept.of(preserved),
-        outside=boundary == 0,
-    )
+    known, kept = records.keys() | {record.uuid for record in lines.copies}, Kept()
+    for mark in marks:
+        boundary, n_before = lines.before(mark.record.order)
+        request = next_on_branch(requests, n_before)
+        before = next((requests[i].usage for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
+        after = requests[request].usage if request < len(requests) else None
+        answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
+        uuids = preserved_uuids(mark.record, lines.copies, records, answered) & messages.keys()
+        facts: Record = mark.record.rare.boundary or {}
+        trigger, recorded = text_of(facts.get("trigger")), facts.get("preTokens")
+        own_count = recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
+        # A boundary that names a line before it that the file does not have follows what is not seen (formats 3.6).
+        follows_unseen = bool(mark.record.parent) and mark.record.parent not in known
+        yield RecordedCompaction(
+            boundary=boundary,
+            request=request,
+            message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
+            trigger=trigger if trigger in {"auto", "manual"} else None,
+            tokens_before=before.context + before.output if own_count is None and before else own_count,
+            unseen=boundary > 0 and own_count is not None and follows_unseen,
+            tokens_after=after.context if after else None,
+            preserved=kept.of(sorted({index for uuid in uuids if (index := messages[uuid]) < boundary})),
+            outside=boundary == 0,
+        )

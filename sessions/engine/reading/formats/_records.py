@@ -174,6 +174,11 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
             skipped.append(Skipped(line.number, line.offset + start, "an event whose data is no object"))
 
 
+def folders_of(name: str) -> list[str]:
+    """The folders that a file's name tells, the outermost first, and its own name."""
+    return name.replace("\\", "/").split("/")
+
+
 def stem_of(name: str) -> str:
     """A file's name without folders and extensions, "session" where there is none."""
-    return name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0] or "session"
+    return folders_of(name)[-1].rsplit(".", 1)[0] or "session"

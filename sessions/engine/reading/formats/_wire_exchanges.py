@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents,
 from sessions.engine.reading.formats._counts import first_count, local_usage, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, response_of
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._traces import decoded, system_of, tools_of
+from sessions.engine.reading.formats._traces import decoded, system_of, tools_of, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
@@ -233,10 +233,7 @@ def _status(record: Record) -> int:
 
 def at_path(record: Any, path: Path) -> Any:
     """What stands at ``path``, JSON in strings read; streamed text stays text."""
-    value = record
-    for step in path:
-        held = decoded(value)
-        value = held.get(step) if isinstance(held, dict) else None
+    value = value_at(record, path)
     found = decoded(value)
     return value if isinstance(value, str) and not isinstance(found, (dict, list)) else found
 

@@ -124,7 +124,9 @@ class _AnthropicMessages:
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
         pair = " with its response" if response is not None else ""
-        if found or response is not None or _has_blocks(request):
+        messages = [message for message in request["messages"] if isinstance(message, dict)]
+        kinds = {text_of(block.get("type")) for message in messages for block in _parts_in(message)} - {"text"}
+        if found or response is not None or kinds & anthropic.KNOWN_TYPES:
             return Sniff(85, f"a request{pair}: messages, {', '.join(found) or 'Messages API blocks'}")
         return Sniff(40, "a list of messages with roles")
 
@@ -299,15 +301,6 @@ def _foreign(request: Record) -> str:
 
 def _parts_in(message: Record) -> list[Record]:
     return [part for part in as_list(message.get("content")) if isinstance(part, dict)]
-
-
-def _has_blocks(request: Record) -> bool:
-    return any(
-        text_of(block.get("type")) in anthropic.KNOWN_TYPES - {"text"}
-        for message in request["messages"]
-        if isinstance(message, dict)
-        for block in _parts_in(message)
-    )
 
 
 def _near_miss(document: Record) -> Sniff | None:

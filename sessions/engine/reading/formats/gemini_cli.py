@@ -110,19 +110,15 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
         if kind == "tool_use":
             found.append(tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id")))
         elif kind == "tool_result":
-            found.append(_result(value))
+            output, error = value.get("output"), value.get("error")
+            failed = value.get("status") == "error" or error is not None
+            text, call_id = written(error if output is None else output), text_of(value.get("tool_id"))
+            found.append(Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed))
         else:
             for piece in parts_of(value.get("content") if isinstance(value, dict) else value):
                 joins = found and found[-1].kind is piece.kind is Kind.TEXT
                 found[-1:] = [Content(Kind.TEXT, text=found[-1].text + piece.text)] if joins else [*found[-1:], piece]
     return tuple(found)
-
-
-def _result(value: Record) -> Content:
-    output, error = value.get("output"), value.get("error")
-    failed = value.get("status") == "error" or error is not None
-    text = written(error if output is None else output)
-    return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(value.get("tool_id")), is_error=failed)
 
 
 class _GeminiCLI:

@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._items import call_content, item_contents
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._records import first_objects, folders_of, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -63,7 +63,10 @@ class _GrokCli:
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())
         reading.broken_off()
-        transcript = reading.history.transcript(_session_id(source.name), self.name, system=measure(reading.system))
+        # The session's folder; the file's own name where it was given another.
+        stem, folder = stem_of(source.name), next(iter(folders_of(source.name)[-2:-1]), "")
+        name = folder if folder and stem == "chat_history" else stem
+        transcript = reading.history.transcript(name, self.name, system=measure(reading.system))
         return read_as(self.name, [transcript], reading.skipped)
 
     contents = each_value(_contents)
@@ -130,12 +133,6 @@ def _part(part: Any) -> Content:
     if not url:
         return block_of(part)
     return Content(Kind.IMAGE, url=url) if NO_BYTES.match(url) else media_link(url, kind=Kind.IMAGE)
-
-
-def _session_id(name: str) -> str:
-    """The session's folder; the file's own name where it was given another."""
-    folders = name.replace("\\", "/").split("/")
-    return folders[-2] if len(folders) > 1 and stem_of(name) == "chat_history" and folders[-2] else stem_of(name)
 
 
 FORMAT = _GrokCli()

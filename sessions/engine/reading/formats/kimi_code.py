@@ -18,7 +18,7 @@ from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._records import first_objects, folders_of, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
@@ -336,9 +336,13 @@ class _KimiCode:
         for line, record in objects(source, reading.skipped):
             reading.take(record, line.at())
         reading.finish()
+        # The session's folder, with the agent's where it is not the main one; the file's name elsewhere.
+        folders, name = folders_of(source.name), stem_of(source.name)
+        if len(folders) > 3 and folders[-3] == "agents":
+            name = folders[-4] if folders[-2] == "main" else f"{folders[-4]}.{folders[-2]}"
         transcript = session_of(
             reading.thread,
-            id=_session_id(source.name),
+            id=name,
             format=self.name,
             otherwise=reading.model,
             system=measure(blocks.blocks_of(reading.system, _part) + blocks.definitions(reading.tools)),
@@ -348,14 +352,6 @@ class _KimiCode:
         return Parsed(self.name, found, tuple(reading.skipped))
 
     contents = each_value(kimi_contents)
-
-
-def _session_id(name: str) -> str:
-    """The session's folder, with the agent's where it is not the main one; the file's name elsewhere."""
-    folders = name.replace("\\", "/").split("/")
-    if len(folders) > 3 and folders[-3] == "agents":
-        return folders[-4] if folders[-2] == "main" else f"{folders[-4]}.{folders[-2]}"
-    return stem_of(name)
 
 
 FORMAT = _KimiCode()
