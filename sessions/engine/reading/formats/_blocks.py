@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of, written
+from sessions.engine.reading.formats._values import as_dict, as_list, first_text, parsed, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message
 
@@ -76,7 +76,7 @@ def is_prompt(contents: Iterable[Content]) -> bool:
 
 def target_of(arguments: Any) -> str:
     """The file, command, pattern or address a tool call names, at most 200 characters."""
-    return next(filter(None, (text_of(as_dict(arguments).get(key)) for key in TARGET_KEYS)), "")[:TARGET_CHARS]
+    return first_text(as_dict(arguments), *TARGET_KEYS)[:TARGET_CHARS]
 
 
 def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ...]:

@@ -283,8 +283,12 @@ def transcripts_of(
         left = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
         asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
         notes = noted((known.trigger_at, asked), (n_dropped, left), cleared_before(known.n_cleared))
+        if known.pending:
+            # The request that still waits for its reply.
+            n = len(known.thread.entries)
+            known.thread.calls.append(Call(n, n, known.pending.model, known.pending.timestamp))
         session = session_of(
-            known.finish(),
+            known.thread,
             id=stem if len(conversations) == 1 else f"{stem}.{number}",
             format=format_name,
             system=measure(known.system),

@@ -47,7 +47,7 @@ class Span:
 
     def text(self, *keys: str) -> str:
         """The first of the attributes that is text."""
-        return next((found for key in keys if (found := text_of(self.get(key)))), "")
+        return next(filter(None, (text_of(self.get(key)) for key in keys)), "")
 
 
 def spans_in(record: Record, origin: Origin) -> Iterator[Span]:

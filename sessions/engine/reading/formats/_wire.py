@@ -9,7 +9,7 @@ from typing import Any
 from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._thread import Call, Thread
+from sessions.engine.reading.formats._thread import Thread
 from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.types import Content, Origin, Role, Usage
 
@@ -91,13 +91,6 @@ class Conversation:
         keys.update(entry.key for entry in fresh if entry.role is not Role.SYSTEM)
         self._keys = self.live, len(self.live), keys
         return key in keys
-
-    def finish(self) -> Thread:
-        """The thread, with the request that still waits for its reply."""
-        if self.pending:
-            n = len(self.thread.entries)
-            self.thread.calls.append(Call(n, n, self.pending.model, self.pending.timestamp))
-        return self.thread
 
 
 def parts_at(values: Iterable[Any], at: Origin) -> list[Part]:

@@ -208,17 +208,13 @@ def _assembled(document: Record, path: Path, file: File) -> Assembly:
             summary = _observation(assembly, step, place, summary=True, compaction=made)
             assembly.compaction(boundary, message=summary, trigger=None)
         else:
-            _step(assembly, step, place, model)
+            role, copied = ROLES.get(text_of(step.get("source")), Role.USER), step.get("is_copied_context") is True
+            native_id, at = _native_id(step), seconds(step.get("timestamp"))
+            index = assembly.add(role, step_contents(step), (place,), id=native_id, timestamp=at)
+            if role is Role.ASSISTANT and not copied and step.get("llm_call_count") != 0:
+                assembly.request(index, usage_of(step), model=text_of(step.get("model_name")) or model)
+            _observation(assembly, step, place)
     return assembly
-
-
-def _step(assembly: Assembly, step: Record, place: Origin, model: str) -> None:
-    role, copied = ROLES.get(text_of(step.get("source")), Role.USER), step.get("is_copied_context") is True
-    native_id, at = _native_id(step), seconds(step.get("timestamp"))
-    index = assembly.add(role, step_contents(step), (place,), id=native_id, timestamp=at)
-    if role is Role.ASSISTANT and not copied and step.get("llm_call_count") != 0:
-        assembly.request(index, usage_of(step), model=text_of(step.get("model_name")) or model)
-    _observation(assembly, step, place)
 
 
 def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) -> int | None:

@@ -83,12 +83,19 @@ class _Codex:
             rollout.read_line(reading, line, value)
         transcript = transcript_of(reading, source.name)
         found = (transcript,) if transcript.messages or transcript.requests else ()
+        repeats, cut, estimates = reading.n_repeats, reading.n_cut, reading.n_estimates
+        alone = f"{reading.n_cut_bytes:,} bytes stand in the file alone"
+        notes = noted(
+            (repeats, f"Token counts that repeat the call before: {repeats:,}, counted once"),
+            (cut, f"Tool outputs that Codex cuts before it sends them: {cut:,}; {alone}"),
+            (estimates, f"Token counts without a call (the client's estimate): {estimates:,}, not counted"),
+        )
         spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
         return Parsed(
             self.name,
             found,
             tuple(reading.skipped),
-            warnings=_notes(reading),
+            warnings=(*unread_notes(reading.unknown), *notes),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
             kin=tuple(SessionLinks(t.id, home=t.parent_id or "", spawns=spawns) for t in found),
         )
@@ -98,16 +105,6 @@ class _Codex:
         found = tuple(content for value in values for content in item_contents(value))
         cut = next((cut for block in message.blocks if (cut := cut_named(block.cut))), None)
         return cut_contents(found, cut) if cut else found
-
-
-def _notes(reading: rollout.CodexReading) -> tuple[str, ...]:
-    repeats, cut, estimates = reading.n_repeats, reading.n_cut, reading.n_estimates
-    alone = f"{reading.n_cut_bytes:,} bytes stand in the file alone"
-    return *unread_notes(reading.unknown), *noted(
-        (repeats, f"Token counts that repeat the call before: {repeats:,}, counted once"),
-        (cut, f"Tool outputs that Codex cuts before it sends them: {cut:,}; {alone}"),
-        (estimates, f"Token counts without a call (the client's estimate): {estimates:,}, not counted"),
-    )
 
 
 FORMAT = _Codex()

@@ -162,21 +162,17 @@ def _stream(source: Source, measure: Measured) -> Parsed:
         model = text_of(value.get("model")) or model
         said = value["type"] == "message" and value["role"] == "assistant"
         if value["type"] != COMPLETION or not answered:
-            _event(history, value, line.at(), model)
+            contents, kind = droid_contents(value), value["type"]
+            facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
+            if kind == "error":
+                history.fail(value.get("message", value.get("error")))
+            elif kind == "tool_call" or value.get("role") == "assistant" or (kind == COMPLETION and contents):
+                history.reply(contents, (line.at(),), model=model, **facts)
+            elif kind in ("message", "tool_result"):
+                history.add(Role.USER, contents, (line.at(),), **facts)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
     transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
     return read_as(FORMAT.name, [transcript], skipped)
-
-
-def _event(history: Assembly, value: Record, origin: Origin, model: str) -> None:
-    contents, kind = droid_contents(value), value["type"]
-    facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
-    if kind == "error":
-        history.fail(value.get("message", value.get("error")))
-    elif kind == "tool_call" or value.get("role") == "assistant" or (kind == COMPLETION and contents):
-        history.reply(contents, (origin,), model=model, **facts)
-    elif kind in ("message", "tool_result"):
-        history.add(Role.USER, contents, (origin,), **facts)
 
 
 FORMAT = _FactoryDroid()

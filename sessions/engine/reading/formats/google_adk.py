@@ -100,8 +100,10 @@ def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcri
         branch = text_of(event.get("branch")) if len(branches) > 1 else ""
         readings.setdefault(branch, _Reading(Assembly(measure))).take(event, origin, stands=position in standing)
     for branch, reading in readings.items():
+        history, n = reading.history, reading.n_lost
+        history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
         parent = name if branch and "" in readings else ""
-        yield reading.done(f"{name}.{branch}" if branch else name, parent)
+        yield history.transcript(f"{name}.{branch}" if branch else name, _GoogleADK.name, parent_id=parent)
 
 
 def _standing(events: Events) -> frozenset[int]:
@@ -172,11 +174,6 @@ class _Reading:
             made = history.summary(contents, [inside(origin, key)], number, **facts)
             history.summaries += others
             self.ranges = {n: time for n, time in self.ranges.items() if n not in covered} | {made: (start, end)}
-
-    def done(self, name: str, parent: str = "") -> Transcript:
-        n = self.n_lost
-        self.history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
-        return self.history.transcript(name, _GoogleADK.name, parent_id=parent)
 
 
 def _is_reply(event: Record, key: str) -> bool:

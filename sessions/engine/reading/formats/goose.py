@@ -149,7 +149,16 @@ class _Goose:
         n_notifications = 0
         for metadata, entries in _sessions(source, skipped):
             history = GooseHistory(measure)
-            n_notifications += _read(history, entries, skipped)
+            for value, origin in entries:
+                if not is_message(value):
+                    skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
+                elif value["content"] and all(text_of(as_dict(i).get("type")) in NOT_SENT for i in value["content"]):
+                    # It holds nothing but notifications and confirmations, which the user alone saw.
+                    n_notifications += 1
+                    said = (text_of(as_dict(item).get("msg")) for item in value["content"])
+                    _notice(history, next(filter(None, said), ""))
+                else:
+                    _add(history, value, origin)
             found.append(_transcript(history, metadata, stem_of(source.name)))
         notes = noted((n_notifications, f"Messages that only the user saw (notifications): {n_notifications}"))
         return read_as(self.name, found, skipped, warnings=notes)
@@ -168,22 +177,6 @@ def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str
         order = "WHERE session_id = ? ORDER BY created_timestamp, id"
         messages = ((_unpacked(value), at) for value, at in rows_of(source, "messages", order, (row.get("id"),)))
         yield {**row, "model_config": settings}, messages
-
-
-def _read(history: GooseHistory, entries: Iterable[tuple[Any, Origin]], skipped: list[Skipped]) -> int:
-    """Read a session's messages; how many of them only the user saw."""
-    n_notifications = 0
-    for value, origin in entries:
-        if not is_message(value):
-            skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
-        elif value["content"] and all(text_of(as_dict(item).get("type")) in NOT_SENT for item in value["content"]):
-            # It holds nothing but notifications and confirmations, which the user alone saw.
-            n_notifications += 1
-            said = (text_of(as_dict(item).get("msg")) for item in value["content"])
-            _notice(history, next(filter(None, said), ""))
-        else:
-            _add(history, value, origin)
-    return n_notifications
 
 
 def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcript:
