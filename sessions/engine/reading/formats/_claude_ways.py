@@ -281,7 +281,11 @@ def sidechains(records: Iterable[ClaudeRecord]) -> dict[str, list[ClaudeRecord]]
         if not key:
             key = roots.get(record.parent) or record.uuid or f"L{record.facts.origin.line}"
             if record.parent in by_uuid and record.parent not in roots:
-                key = _root(record, by_uuid)
+                above, seen = record, set[str]()
+                while above.parent in by_uuid and above.uuid not in seen:
+                    seen.add(above.uuid)
+                    above = by_uuid[above.parent]
+                key = above.uuid
             roots[record.uuid] = key
         chains.setdefault(key, []).append(record)
     return chains
@@ -358,14 +362,6 @@ def _segment(segment: Mapping[str, object], boundary: ClaudeRecord, records: Map
 
 def _shape(record: ClaudeRecord) -> tuple[object, ...]:
     return tuple((b.kind, b.n_bytes, b.n_payload, b.call_id, len(b.parts)) for b in record.body.blocks)
-
-
-def _root(record: ClaudeRecord, by_uuid: dict[str, ClaudeRecord]) -> str:
-    seen: set[str] = set()
-    while record.parent in by_uuid and record.uuid not in seen:
-        seen.add(record.uuid)
-        record = by_uuid[record.parent]
-    return record.uuid
 
 
 def _find(merged: dict[str, str], name: str) -> str:

@@ -120,21 +120,18 @@ def _part(part: Any) -> Content:
         return call_of(call, signature)
     if isinstance(field_of(part, "functionResponse"), dict):
         return result_of(part)
-    found = _media(media) if isinstance(media, dict) else None
-    return found or (Content(Kind.THINKING, payload=signature) if set(part) == {"thoughtSignature"} else opaque(part))
+    data, url = text_of(as_dict(media).get("data")), text_of(field_of(as_dict(media), "fileUri"))
+    if data or url:
+        media_type = text_of(field_of(media, "mimeType"))
+        kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+        return Content(kind, media_type=media_type, data=data, url=url)
+    return Content(Kind.THINKING, payload=signature) if set(part) == {"thoughtSignature"} else opaque(part)
 
 
 def call_of(call: Record, signature: str = "") -> Content:
     """A tool call."""
     name = text_of(call.get("name"))
     return tool_use(call.get("args"), name, text_of(call.get("id")) or name, signature)
-
-
-def _media(media: Record) -> Content | None:
-    media_type = text_of(field_of(media, "mimeType"))
-    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
-    data, url = text_of(media.get("data")), text_of(field_of(media, "fileUri"))
-    return Content(kind, media_type=media_type, data=data, url=url) if data or url else None
 
 
 def _numbered(contents: Iterable[Content]) -> tuple[Content, ...]:

@@ -91,7 +91,10 @@ def _traces(source: Source, measure: Measured) -> Parsed:
         held += (
             inner := [(value, files.inside(origin, *path)) for value, path in traced.found_in(record, _is_span, LISTS)]
         )
-        told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in _traces_in(record)}
+        beside = [as_dict(one) for one in (record, *(one for key in LISTS for one in as_list(record.get(key))))]
+        own = [one for one in beside if one.get("object") == TRACE]
+        own += [record[TRACE]] if isinstance(record.get(TRACE), dict) else []
+        told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in own}
         traces |= told
         if not inner and not told:
             skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
@@ -104,13 +107,6 @@ def _traces(source: Source, measure: Measured) -> Parsed:
     found = [*_told(said, measure, files.stem_of(source.name)), *_bare(bare, traces, measure)]
     unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
     return read_as(FORMAT.name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
-
-
-def _traces_in(record: Record) -> Iterator[Record]:
-    listed = [one for key in LISTS for one in as_list(record.get(key))]
-    yield from (one for one in (record, *listed) if isinstance(one, dict) and one.get("object") == TRACE)
-    if isinstance(record.get(TRACE), dict):
-        yield record[TRACE]
 
 
 def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:

@@ -158,10 +158,12 @@ def _place(facts: Record, otherwise: int) -> int:
 
 
 def _request(facts: Record, usage: Any, message: int | None = None, most: int = 1) -> Request:
+    held = as_dict(usage)
+    used = Usage(**{name: count_of(held.get(name)) for name in USAGE}, placeholder=held.get("placeholder") is True)
     return Request(
         index=0,
         message=message,
-        usage=_usage(usage),
+        usage=used if used.context or used.output else None,
         on_branch=facts.get("on_branch") is not False,
         response_id=text_of(facts.get("response_id")),
         model=text_of(facts.get("model")),
@@ -171,12 +173,6 @@ def _request(facts: Record, usage: Any, message: int | None = None, most: int = 
         provider=text_of(facts.get("provider")),
         window=max(0, count_of(facts.get("window"))),
     )
-
-
-def _usage(written: Any) -> Usage | None:
-    held = as_dict(written)
-    found = Usage(**{name: count_of(held.get(name)) for name in USAGE}, placeholder=held.get("placeholder") is True)
-    return found if found.context or found.output else None
 
 
 def _contents(value: Record) -> tuple[Content, ...]:

@@ -121,7 +121,11 @@ class DshReading:
         elif kind == "session/title":
             self.title = text_of(data.get("title")) or self.title
         elif kind.startswith("compaction/"):
-            self._compaction(kind, data)
+            ident = text_of(data.get("compactionId"))
+            if kind == "compaction/start":
+                self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
+            elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
+                self.made.fail(data["error"], of_compaction=True)
         else:
             self._failed(kind, data)
 
@@ -133,13 +137,6 @@ class DshReading:
         if told and told != self.error:
             self.made.fail(failure)
         self.error = told or ("" if kind == "turn/start" else self.error)
-
-    def _compaction(self, kind: str, data: Record) -> None:
-        ident = text_of(data.get("compactionId"))
-        if kind == "compaction/start":
-            self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
-        elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
-            self.made.fail(data["error"], of_compaction=True)
 
     def _message(self, event: Record, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))
