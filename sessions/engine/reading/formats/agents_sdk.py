@@ -1,4 +1,4 @@
-"""Sessions of the OpenAI Agents SDK: rows of items in SQLiteSession's database, and its traces (formats 67).
+"""Sessions of the OpenAI Agents SDK: rows of items in SQLiteSession's database, and its traces (formats 67, 67.1).
 
 A span of a model call holds what was sent and said (``generation``), or a response's id and usage alone (``response``).
 Of the latter the calls of tools are known by the spans of the tools that ran; what else was said is not in the file.
