@@ -116,7 +116,7 @@ class Assembly(Telling):
         self.messages.append(message)
         if message.summary:
             self.summaries.append(index)
-        if typed and (not self.title or blocks.is_command(self.title)):
+        if typed:
             self.title = blocks.first_title((self.title, blocks.prompt_title(contents)))
         return index
 

@@ -167,18 +167,13 @@ def title_of(text: str) -> str:
 
 
 def first_title(titles: Iterable[str]) -> str:
-    """The first that somebody put in words; else the first, which is a command's name."""
+    """The first that somebody put in words; else the first, which is no more than a command, as "/review 12"."""
     command = ""
     for title in titles:
-        if title and not is_command(title):
+        if title and not _COMMAND_LINE.fullmatch(title):
             return title
         command = command or title
     return command
-
-
-def is_command(title: str) -> bool:
-    """Whether a title is no more than a command, as "/exit" and "/review 12"."""
-    return _COMMAND_LINE.fullmatch(title) is not None
 
 
 def prompt_title(contents: Iterable[Content]) -> str:

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
-from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
+from sessions.engine.reading.formats._traces import replied_in, result_said, said_in, told_in, usage_in
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
@@ -298,11 +298,10 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
     around = _calls.ancestors(run.parent, by_id, lambda one: one.parent)
     tool = next((above for above in around if above.kind == TOOL), None)
     made, sent = run.value.get(run.made), run.value.get(run.sent)
-    replied = said_in(made, run.made_at, Role.ASSISTANT, run.id)
     raw = usage_in(made)
     return TracedCall(
         sent=said_in(sent, inside(run.origin, run.sent), Role.USER, f"{run.id}.in" if run.id else ""),
-        replied=[said for said in replied if said.role is Role.ASSISTANT and not run.error],
+        replied=[] if run.error else replied_in(made, run.made_at, run.id),
         usage=raw or run.usage,
         model=run.model,
         response_id=run.id,

@@ -112,7 +112,25 @@ class CodexReading:
 def read_line(reading: CodexReading, line: Line, value: Record) -> None:
     """Take one line; old rollouts have items without an envelope."""
     n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.skipped), reading.n_cut_bytes
-    _take_line(reading, line, value)
+    kind, payload = text_of(value.get("type")), value.get("payload")
+    timestamp = seconds(value.get("timestamp"))
+    if timestamp is not None:
+        reading.times.append(timestamp)
+    if not isinstance(payload, dict):
+        _read_bare(reading, line, value, kind)
+    elif kind == "response_item":
+        _read_item(reading, payload, line.at("payload"), timestamp)
+    elif kind == "compacted":
+        _read_compaction(reading, payload, line, timestamp)
+    elif kind == "event_msg":
+        _read_event(reading, payload, timestamp)
+    elif kind == "session_meta":
+        reading.meta = reading.meta or payload
+    elif kind == "turn_context":
+        reading.model = text_of(payload.get("model")) or reading.model
+        reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
+    elif kind not in NOT_ITEMS:
+        reading.unknown[kind] += 1
     if len(reading.skipped) == n_skipped:
         blocks = [block for e in reading.thread.entries[n_entries:] for block in e.blocks]
         _tally(reading, line, value, blocks, reading.n_cut_bytes - n_cut)
@@ -137,28 +155,6 @@ def _tally(reading: CodexReading, line: Line, value: Record, blocks: list[Block]
         reading.tally.add(f"{kind or 'untyped'} records", 1, line.length)
     else:
         reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
-
-
-def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
-    kind, payload = text_of(value.get("type")), value.get("payload")
-    timestamp = seconds(value.get("timestamp"))
-    if timestamp is not None:
-        reading.times.append(timestamp)
-    if not isinstance(payload, dict):
-        _read_bare(reading, line, value, kind)
-    elif kind == "response_item":
-        _read_item(reading, payload, line.at("payload"), timestamp)
-    elif kind == "compacted":
-        _read_compaction(reading, payload, line, timestamp)
-    elif kind == "event_msg":
-        _read_event(reading, payload, timestamp)
-    elif kind == "session_meta":
-        reading.meta = reading.meta or payload
-    elif kind == "turn_context":
-        reading.model = text_of(payload.get("model")) or reading.model
-        reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
-    elif kind not in NOT_ITEMS:
-        reading.unknown[kind] += 1
 
 
 def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> None:
