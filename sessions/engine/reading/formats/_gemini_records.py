@@ -204,20 +204,15 @@ class Log:
         return thread
 
 
-def result_contents(value: Record) -> tuple[Content, ...]:
-    """Results of the record's calls, those that have one."""
-    return tuple(content for call in as_list(value.get("toolCalls")) for content in _results(call))
-
-
 def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
-    """The blocks of one of a record's messages."""
+    """The blocks of one of a record's messages: of a reply, or of the results that its calls have."""
     if not isinstance(value, dict):
         return gemini.parts_of(value)
     if value.get("type") != "gemini":
         return gemini.parts_of(value.get("content"))
-    if role is not Role.ASSISTANT:
-        return result_contents(value)
     calls = as_list(value.get("toolCalls"))
+    if role is not Role.ASSISTANT:
+        return tuple(content for call in calls for content in _results(call))
     made = (gemini.call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
     return (*_thoughts(value), *gemini.parts_of(value.get("content")), *made)
 
@@ -239,7 +234,7 @@ def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
     is_reply = value.get("type") == "gemini"
     ident, timestamp = text_of(value.get("id")), seconds(value.get("timestamp"))
     role = Role.ASSISTANT if is_reply else Role.USER
-    contents, results = record_contents(value, role), result_contents(value) if is_reply else ()
+    contents, results = record_contents(value, role), record_contents(value, Role.USER) if is_reply else ()
     summary = not is_reply and bool(contents) and contents[0].text.startswith(gemini.SNAPSHOT)
     prompt = not is_reply and not summary and is_prompt(contents)
     meta = prompt and contents[0].text.lstrip().startswith(gemini.CLIENT_WORDS)

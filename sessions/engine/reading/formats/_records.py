@@ -109,6 +109,14 @@ def misread(reason: str) -> UnreadableInput:
     return UnreadableInput(reason, next_step="Check the file's format")
 
 
+def object_of(source: Source, what: str) -> dict[str, Any]:
+    """The one object that a file of ``what`` holds; raises UnreadableInput where it is none."""
+    document = source.document()
+    if not isinstance(document, dict):
+        raise misread(f"not {what}: no object")
+    return document
+
+
 def cleared_before(n_cleared: int) -> tuple[int, str]:
     """What to note of results that a file holds no longer, and whether there are any."""
     return n_cleared, f"Results cleared before recording: {n_cleared}; their content is not in this session"

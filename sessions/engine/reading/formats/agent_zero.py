@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._records import inside, misread, stem_of
+from sessions.engine.reading.formats._records import inside, object_of, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind
@@ -57,9 +57,7 @@ class _AgentZero:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session for each agent; those under the first are its subordinates."""
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not a chat: no object")
+        document = object_of(source, "a chat")
         log: dict[int, list[Record]] = {}
         for item in map(as_dict, as_list(as_dict(document.get("log")).get("logs"))):
             log.setdefault(count_of(item.get("agent_number", item.get("agentno"))), []).append(item)

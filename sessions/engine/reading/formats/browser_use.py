@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, tool_use
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import object_of, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMATE
@@ -39,9 +39,7 @@ class _BrowserUse:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not a history: no object")
+        document = object_of(source, "a history")
         assembly, skipped, estimates = Assembly(measure), list[Skipped](), list[int]()
         for position, step in enumerate(as_list(document.get("history"))):
             if not isinstance(step, dict):

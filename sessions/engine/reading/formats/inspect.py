@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._blocks import definitions, media_link, opa
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import inside, misread, objects_in
+from sessions.engine.reading.formats._records import inside, object_of, objects_in
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
@@ -393,9 +393,7 @@ def _header(source: Source) -> Record:
 def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     archive = source.archive()
     if archive is None:
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not an Inspect log: no object")
+        document = object_of(source, "an Inspect log")
         yield from objects_in(
             as_list(document.get("samples")), Origin(1, 0, source.size, ("samples",)), skipped, "sample"
         )
