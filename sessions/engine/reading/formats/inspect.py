@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._blocks import definitions, media_link, opa
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import inside, object_of, objects_in
+from sessions.engine.reading.formats._records import inside, object_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
@@ -394,9 +394,11 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
     archive = source.archive()
     if archive is None:
         document = object_of(source, "an Inspect log")
-        yield from objects_in(
-            as_list(document.get("samples")), Origin(1, 0, source.size, ("samples",)), skipped, "sample"
-        )
+        for position, value in enumerate(as_list(document.get("samples"))):
+            if isinstance(value, dict):
+                yield value, Origin(1, 0, source.size, ("samples", position))
+            else:
+                skipped.append(Skipped(1, 0, f"sample {position} is not an object"))
         return
     names = [name for name in archive.names if _is_sample(name)]
     for position, name in enumerate(names, 1):
