@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, tool_use
+from sessions.engine.reading.formats._blocks import base64_of, blocks_of, media_link, opaque, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Role
 
@@ -88,7 +87,7 @@ def _output_part(part: Any) -> Content:
 
 
 def _media(part: Record) -> Content | None:
-    """An image or file: base64, data URI, address, or the bytes as JSON writes them."""
+    """An image or file: base64, data URI, address, or a list of bytes."""
     media_type = text_of(part.get("mediaType")) or text_of(part.get("mimeType"))
     kind = Kind.IMAGE if text_of(part.get("type")).startswith("image") or media_type.startswith("image/") else None
     held = next((part[key] for key in ("image", "url", "data", "fileId") if part.get(key)), None)
@@ -96,12 +95,6 @@ def _media(part: Record) -> Content | None:
         bare = not held.startswith(("data:", "http:", "https:")) and "data" in part
         linked = media_link(held, media_type, kind)
         return Content(linked.kind, media_type=media_type, data=held) if bare and media_type else linked
-    data = _bytes(held)
+    # The bytes of a Buffer or typed array as JSON writes them.
+    data = base64_of(as_dict(held).get("data", list(as_dict(held).values())))
     return Content(kind or Kind.DOCUMENT, media_type=media_type, data=data) if data else None
-
-
-def _bytes(held: Any) -> str:
-    """Base64 of a Buffer or typed array as JSON writes it; nothing where it is none."""
-    values = as_dict(held).get("data", list(as_dict(held).values()))
-    whole = isinstance(values, list) and all(isinstance(value, int) and 0 <= value < 256 for value in values)
-    return base64.b64encode(bytes(values)).decode("ascii") if whole and values else ""

@@ -24,7 +24,6 @@ from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.recorded_events import CUTS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import (
     Content,
-    Kind,
     Message,
     Origin,
     Parsed,
@@ -117,9 +116,8 @@ class Assembly(Telling):
         self.messages.append(message)
         if message.summary:
             self.summaries.append(index)
-        if typed and (not self.title or blocks.is_command(self.title)):
-            words = blocks.prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
-            self.title = blocks.first_title((self.title, blocks.title_of(words)))
+        if typed:
+            self.title = blocks.first_title((self.title, blocks.prompt_title(contents)))
         return index
 
     def reply(
@@ -144,8 +142,9 @@ class Assembly(Telling):
         if not same_run and (not response_id or response_id not in self._responses):
             said = {"response_id": response_id, "model": model, "provider": provider, "window": window}
             self.request(index, usage, **said)
-        else:
-            self._extend(index, response_id)
+        elif (last := self.requests[-1]).response_id == response_id and last.message is not None:
+            follows = last.message + last.n_messages == index
+            self.requests[-1] = replace(last, n_messages=last.n_messages + follows)
         self._responses.add(response_id)
         self._run_open = not response_id
         return index
@@ -166,12 +165,6 @@ class Assembly(Telling):
     def end_run(self) -> None:
         """Let the next reply make a request of its own, though nothing stands between it and the last."""
         self._run_open = False
-
-    def _extend(self, index: int, response_id: str) -> None:
-        """Count the message as part of the newest reply where it follows it directly."""
-        last = self.requests[-1]
-        if last.response_id == response_id and last.message is not None and last.message + last.n_messages == index:
-            self.requests[-1] = replace(last, n_messages=last.n_messages + 1)
 
     def request(self, message: int | None, usage: Usage | None = None, **facts: Any) -> int:
         """A request whose reply is ``message``; its index.  ``facts`` are other fields of Request."""
@@ -199,7 +192,7 @@ class Assembly(Telling):
             self.warnings.append(words)
 
     def clear(self, clearing: Clearing) -> None:
-        """Note that content was cleared in place after what was added so far."""
+        """Note that content was cleared in place here."""
         self.cleared.append((clearing, len(self.messages), len(self.requests)))
 
     def follows_reply(self) -> bool:
@@ -229,11 +222,11 @@ class Assembly(Telling):
         if native_id:
             self.by_id.setdefault(native_id, index)
 
-    def forget(self, gone: Iterable[int], **facts: Any) -> int:
+    def forget(self, gone: Iterable[int], boundary: int | None = None, **facts: Any) -> int:
         """A recorded compaction that takes ``gone`` out of what earlier ones left in the context; its index."""
-        place = len(self.messages)
+        place = len(self.messages) if boundary is None else boundary
         self.gone.update(gone)
-        return self.compaction(preserved=self._kept.of(range(place), self.gone), **facts)
+        return self.compaction(place, preserved=self._kept.of(range(place), self.gone), **facts)
 
     def next_request(self, compaction: int) -> None:
         """Let ``compaction`` come before the next request, though one was added since (the summary's own call)."""

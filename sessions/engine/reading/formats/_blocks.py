@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of, written
+from sessions.engine.reading.formats._values import as_dict, as_list, first_text, parsed, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message
 
@@ -49,6 +49,12 @@ def media_link(link: str, media_type: str = "", kind: Kind | None = None, name: 
     return Content(kind or _kind(declared), media_type=declared, data=data, url=url, name=name)
 
 
+def base64_of(values: Any) -> str:
+    """Base64 of bytes that are a list of numbers; nothing where it is none."""
+    whole = isinstance(values, list) and all(isinstance(value, int) and 0 <= value < 256 for value in values)
+    return base64.b64encode(bytes(values)).decode("ascii") if whole else ""
+
+
 def _kind(media_type: str) -> Kind:
     return Kind.IMAGE if not media_type or media_type.startswith("image/") else Kind.DOCUMENT
 
@@ -70,7 +76,7 @@ def is_prompt(contents: Iterable[Content]) -> bool:
 
 def target_of(arguments: Any) -> str:
     """The file, command, pattern or address a tool call names, at most 200 characters."""
-    return next(filter(None, (text_of(as_dict(arguments).get(key)) for key in TARGET_KEYS)), "")[:TARGET_CHARS]
+    return first_text(as_dict(arguments), *TARGET_KEYS)[:TARGET_CHARS]
 
 
 def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ...]:
@@ -88,8 +94,12 @@ def plain_part(value: Any) -> Content:
 
 
 def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:
-    """A tool call whose ``arguments`` are a value, or JSON as it was written; name and id where they are strings."""
-    target = target_of(_value(arguments))
+    """A tool call whose ``arguments`` are a value, or JSON as it was written; name and id where they are strings.
+
+    Arguments that are too long to be read name no target.
+    """
+    is_json = isinstance(arguments, str) and len(arguments) <= MAX_ARGUMENT_CHARS and arguments.startswith("{")
+    target = target_of(parsed(arguments) if is_json else arguments)
     return Content(Kind.TOOL_USE, written(arguments), text_of(name), text_of(call_id), payload, target=target)
 
 
@@ -98,13 +108,6 @@ def result_of(said: tuple[Content, ...], call_id: Any, *, is_error: bool = False
     plain = len(said) == 1 and said[0].kind is Kind.TEXT and not said[0].name
     text, parts = (said[0].text, ()) if plain else ("", said)
     return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(call_id), is_error=is_error, name=name, parts=parts)
-
-
-def _value(arguments: Any) -> Any:
-    """The value of arguments that are JSON in a string; too long a string names nothing."""
-    if not isinstance(arguments, str) or len(arguments) > MAX_ARGUMENT_CHARS or not arguments.startswith("{"):
-        return arguments
-    return parsed(arguments)
 
 
 def with_id(content: Content, call_id: str) -> Content:
@@ -153,33 +156,29 @@ def preview_of(contents: Iterable[Content]) -> str:
 
 
 def title_of(text: str) -> str:
-    """The first line that says more than that a plan follows, at most 80 characters, cut between words."""
+    """The first line that says more than that a plan follows, at most ``limits.TITLE_CHARS``, cut between words."""
     lines = [flat for line in text.splitlines()[:_LOOK_LINES] if (flat := _flat(line))]
     said = next((plain for line in lines if not _LEAD.fullmatch(line) and (plain := line.lstrip("# "))), "")
-    return _cut(said or (lines[0] if lines else ""))
+    line = said or (lines[0] if lines else "")
+    if len(line) <= limits.TITLE_CHARS:
+        return line
+    whole = line[: limits.TITLE_CHARS].rpartition(" ")[0].rstrip(" ,;:-")
+    return f"{whole}…" if whole else line[: limits.TITLE_CHARS]
 
 
 def first_title(titles: Iterable[str]) -> str:
-    """The first that somebody put in words; else the first, which is a command's name."""
+    """The first that somebody put in words; else the first, which is no more than a command, as "/review 12"."""
     command = ""
     for title in titles:
-        if title and not is_command(title):
+        if title and not _COMMAND_LINE.fullmatch(title):
             return title
         command = command or title
     return command
 
 
-def is_command(title: str) -> bool:
-    """Whether a title is no more than a command, as "/exit" and "/review 12"."""
-    return _COMMAND_LINE.fullmatch(title) is not None
-
-
-def _cut(line: str) -> str:
-    """``line`` with at most ``limits.TITLE_CHARS`` characters; a single long word is cut as it comes."""
-    if len(line) <= limits.TITLE_CHARS:
-        return line
-    whole = line[: limits.TITLE_CHARS].rpartition(" ")[0].rstrip(" ,;:-")
-    return f"{whole}…" if whole else line[: limits.TITLE_CHARS]
+def prompt_title(contents: Iterable[Content]) -> str:
+    """The title that a typed prompt gives its session."""
+    return title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
 
 
 def prompt_words(texts: Sequence[str]) -> str:

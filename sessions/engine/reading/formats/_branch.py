@@ -65,7 +65,4 @@ class Clearing(NamedTuple):
 
 def clearing_at(clearing: Clearing, message: int, n_before: int, requests: Sequence[Request]) -> RecordedClearing:
     """The clearing after ``message`` messages and ``n_before`` requests: the first request of the branch after it."""
-    request = next_on_branch(requests, n_before)
-    return RecordedClearing(
-        clearing.what, request, message, clearing.trigger, clearing.n_cleared, clearing.tokens_freed, clearing.calls
-    )
+    return RecordedClearing(clearing.what, next_on_branch(requests, n_before), message, *clearing[1:])

@@ -10,23 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import _threads
+from sessions.engine.reading.formats import _calls, _threads
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._calls import (
-    CUT_OFF,
-    CallMessage,
-    ServerEdits,
-    TracedCall,
-    ancestors,
-    answered,
-    one_layer,
-)
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
-from sessions.engine.reading.formats._traces import result_said, said_in, told_in, usage_in
-from sessions.engine.reading.formats._values import Measured, Record, as_dict
-from sessions.engine.reading.jsonio import Source, dumps
+from sessions.engine.reading.formats._traces import replied_in, result_said, said_in, told_in, usage_in
+from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list
+from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -140,7 +132,7 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, format_na
         assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
     assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
     n_cut_off, n_changed = sum(call.edits.is_cut_off for call in thread.calls), thread.n_changed
-    assembly.note(n_cut_off, f"{CUT_OFF}: {n_cut_off}")
+    assembly.note(n_cut_off, f"{_calls.CUT_OFF}: {n_cut_off}")
     assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
     window = None if thread.calls else thread.first.window
     return assembly.transcript(native_id, format_name, system=measure(thread.first.system), window=window, **parent)
@@ -181,6 +173,17 @@ def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int]) -
             if step < cut.n_steps and (step in cut.kept or assembly.messages[index].role is Role.SYSTEM)
         ),
     )
+
+
+def found_in(record: Record, is_one: Callable[[Any], bool], lists: Iterable[str]) -> Found:
+    """A record itself where it is one, else those that it lists, with the paths to them."""
+    if is_one(record):
+        yield record, ()
+        return
+    for key in lists:
+        for position, value in enumerate(as_list(record.get(key))):
+            if is_one(value):
+                yield value, (key, position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,15 +279,10 @@ class Tracer:
         return replace(whole, ended=place) if whole.made in told else whole
 
 
-def said_error(error: Any) -> str:
-    """What an error says, whatever it is written as."""
-    return error if isinstance(error, str) else dumps(error) if error else ""
-
-
 def calls_of(runs: Sequence[Run]) -> list[TracedCall]:
     """The model calls in order of time, each once."""
     by_id = {run.id: run for run in runs if run.id}
-    return one_layer(answered(_call(run, by_id) for run in runs if run.kind == CALL))
+    return _calls.one_layer(_calls.answered(_call(run, by_id) for run in runs if run.kind == CALL))
 
 
 def results_of(runs: Iterable[Run]) -> list[CallMessage]:
@@ -297,14 +295,13 @@ def results_of(runs: Iterable[Run]) -> list[CallMessage]:
 
 
 def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
-    around = ancestors(run.parent, by_id, lambda one: one.parent)
+    around = _calls.ancestors(run.parent, by_id, lambda one: one.parent)
     tool = next((above for above in around if above.kind == TOOL), None)
     made, sent = run.value.get(run.made), run.value.get(run.sent)
-    replied = said_in(made, run.made_at, Role.ASSISTANT, run.id)
     raw = usage_in(made)
     return TracedCall(
         sent=said_in(sent, inside(run.origin, run.sent), Role.USER, f"{run.id}.in" if run.id else ""),
-        replied=[said for said in replied if said.role is Role.ASSISTANT and not run.error],
+        replied=[] if run.error else replied_in(made, run.made_at, run.id),
         usage=raw or run.usage,
         model=run.model,
         response_id=run.id,
@@ -316,5 +313,5 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
         above=tuple(above.id for above in itertools.takewhile(lambda one: one.kind not in (TOOL, AGENT), around)),
         owner=next((above.id for above in around if above.kind in (TOOL, AGENT)), ""),
         is_counted=raw is not None,
-        edits=ServerEdits(error=error_of(run.error)),
+        edits=_calls.ServerEdits(error=error_of(run.error)),
     )

@@ -21,7 +21,6 @@ CLEARED = {
     "clear_tool_uses_20250919": (RESULTS, "cleared_tool_uses"),
     "clear_thinking_20251015": (THINKING, "cleared_thinking_turns"),
 }
-ENDPOINT = "response.compaction"
 LEAST_ERROR = 400
 CUT_OFF = "Answers that ended where the context window did"
 T = TypeVar("T")
@@ -60,7 +59,7 @@ def edits_of(request: Record, response: Record, status: int = 0, *, to_compact: 
     marks = [item for item in items if text_of(item.get("type")) in COMPACTION_TYPES]
     # a block without content is a compaction that failed and changed nothing
     done = [item for item in marks if any(item.get(key) for key in ("content", "encrypted_content", "summary"))]
-    asks = to_compact or isinstance(request.get("compaction"), dict) or response.get("object") == ENDPOINT
+    asks = to_compact or isinstance(request.get("compaction"), dict) or response.get("object") == "response.compaction"
     status = status if status >= LEAST_ERROR else 0
     error = _error(response, status)
     if response and ((asks and not done) or len(done) < len(marks)):

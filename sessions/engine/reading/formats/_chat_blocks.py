@@ -21,7 +21,6 @@ SPEAKERS = {
     **dict.fromkeys(("system", "developer"), Role.SYSTEM),
     **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
 }
-RESULT_ROLES = frozenset({"tool", "function"})
 ROLES = {name: role for name, role in SPEAKERS.items() if name not in ("model", "ai", "human")}
 
 
@@ -32,7 +31,7 @@ def role_of(message: Any) -> Role:
 
 def is_result(message: Any) -> bool:
     """Whether a whole message answers a tool call."""
-    return isinstance(message, dict) and text_of(message.get("role")) in RESULT_ROLES
+    return isinstance(message, dict) and text_of(message.get("role")) in ("tool", "function")
 
 
 def chat_contents(message: Any) -> tuple[Content, ...]:
@@ -71,7 +70,7 @@ def part_of(part: Any) -> Content:
 def call_of(call: Any) -> Content:
     """A tool call: OpenAI's, with the name inside ``function``, or a flat one."""
     if not isinstance(call, dict):
-        return Content(Kind.OPAQUE, text=dumps(call))
+        return opaque(call)
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
     arguments = next((inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None)
@@ -165,7 +164,10 @@ def contents_of_entry(entry: Record) -> tuple[Content, ...]:
     call_id = text_of(entry.get("tool_call_id")) or next(iter(call_ids), "")
     if entry.get("role") in ("tool", "function") or (call_id and entry.get("role") != "assistant"):
         return (result_of(said, call_id, is_error=bool(entry.get("is_error"))),)
-    return (*_entry_thinking(entry), *said, *(chat_call(call) for call in as_list(entry.get("tool_calls"))))
+    plain = text_of(entry.get("reasoning_content"))
+    thoughts = [block_of(block) for block in as_list(entry.get("thinking_blocks"))]
+    thoughts = thoughts or ([Content(Kind.THINKING, text=plain)] if plain else [])
+    return (*thoughts, *said, *(chat_call(call) for call in as_list(entry.get("tool_calls"))))
 
 
 def chat_call(call: Any) -> Content:
@@ -187,11 +189,3 @@ def _part(part: Any) -> Content:
         url = text_of(as_dict(part.get("image_url")).get("url")) or text_of(part.get("image_url"))
         return media_link(url, kind=Kind.IMAGE) if url else opaque(part)
     return block_of(part)
-
-
-def _entry_thinking(entry: Record) -> tuple[Content, ...]:
-    blocks = as_list(entry.get("thinking_blocks"))
-    plain = text_of(entry.get("reasoning_content"))
-    if not blocks and plain:
-        return (Content(Kind.THINKING, text=plain),)
-    return tuple(block_of(block) for block in blocks)

@@ -12,15 +12,13 @@ from sessions.engine.reading.formats._blocks import definitions, function_name, 
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of
-from sessions.engine.reading.formats._items import call_content, parts_of, plain_result
+from sessions.engine.reading.formats._items import ROLES, call_content, parts_of, plain_result
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 
-ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "developer": Role.SYSTEM}
-REASONING_KEYS = ("reasoning_content", "reasoning")
 _SPEAKER = re.compile(r"^(user|assistant|tool|system): ", re.MULTILINE)
 
 
@@ -55,7 +53,7 @@ def displayed(text: str) -> list[dict[str, str]]:
 
 
 def _reasoning(message: Record) -> Iterator[Content]:
-    key = next((key for key in REASONING_KEYS if message.get(key)), "")
+    key = next((key for key in ("reasoning_content", "reasoning") if message.get(key)), "")
     if key and isinstance(message[key], str):
         yield Content(Kind.THINKING, text=message[key])
     elif key and isinstance(message[key], dict):
@@ -89,7 +87,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = wire.pair_in(document, _is_request, _is_response)
+    request, response = wire.pair_in(document, _is_request, _reply)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: choices with a message")
@@ -110,7 +108,7 @@ def is_chat_document(document: Any) -> bool:
 
 
 def _is_exchange(value: Any) -> bool:
-    return isinstance(value, dict) and wire.pair_in(value, _is_request, _is_response) != (None, None)
+    return isinstance(value, dict) and wire.pair_in(value, _is_request, _reply) != (None, None)
 
 
 def is_chat_line(value: Any) -> bool:
@@ -160,12 +158,11 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     if best := wire.closest(shapes, "a list of calls, not a proxy's log"):
         return best
     if items and all(is_chat_line(item) for item in items):
-        mark, foreign = message_mark(items), foreign_turn(items)
-        if foreign:
+        if foreign := foreign_turn(items):
             return Sniff(0, f"chat messages, but with {foreign!r}, which no chat message has")
-        if mark:
-            return Sniff(75, f"a list of chat messages: {mark}")
-        return Sniff(0, "messages without a mark of OpenAI's")
+        mark = message_mark(items)
+        score, reason = (75, f"a list of chat messages: {mark}") if mark else (0, "messages without a mark of OpenAI's")
+        return Sniff(score, reason)
     return None
 
 
@@ -178,10 +175,6 @@ def _is_request(document: Record) -> bool:
     return any(map(is_chat_line, as_list(document.get("messages"))))
 
 
-def _is_response(document: Record) -> bool:
-    return _reply(document) is not None
-
-
 def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
     """The message of the first choice that holds one, or of Ollama's own ``/api/chat``, and the path to it."""
     for n, choice in enumerate(as_list(response.get("choices"))):
@@ -192,7 +185,7 @@ def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
 
 
 def _exchange(document: Record, whole: Origin) -> wire.Exchange:
-    request, response = wire.pair_in(document, _is_request, _is_response)
+    request, response = wire.pair_in(document, _is_request, _reply)
     sent_at, reply_at = wire.bodies_at(document, whole)
     exchange = wire.Exchange(error=error_in(document))
     if request is not None:

@@ -7,6 +7,7 @@ file.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from sessions.engine.base.words import words
@@ -15,7 +16,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, te
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind
 
-TEXT_KEYS = ("content", "prompt", "snippet", "text")
 UNSENT = words("""
     already_read_file command_permissions edited_image_file structured_output dynamic_skill hook_cancelled
     hook_error_during_execution hook_non_blocking_error hook_system_message hook_permission_decision
@@ -74,7 +74,9 @@ def attachment_contents(attachment: Record, rendered: Any = None) -> tuple[Conte
     if kind in NEEDED and not attachment.get(NEEDED[kind]):
         return ()
     if kind in SENT:
-        text = "\n".join(filter(None, (_said(_field(attachment, path)) for path in SENT[kind])))
+        whole: Any = attachment
+        fields = (reduce(lambda held, key: as_dict(held).get(key), path.split("."), whole) for path in SENT[kind])
+        text = "\n".join(filter(None, map(_said, fields)))
         return (Content(Kind.TEXT, text=text, target=target),) if text else ()
     if kind in LISTS and as_list(attachment.get("content")):
         return (Content(Kind.TEXT, text=LISTS[kind](as_list(attachment["content"]))),)
@@ -96,13 +98,6 @@ LISTS = {"task_reminder": _tasks, "todo_reminder": _todos}
 """Reminders of a list: what they say of it."""
 
 
-def _field(attachment: Record, path: str) -> Any:
-    value: Any = attachment
-    for key in path.split("."):
-        value = as_dict(value).get(key)
-    return value
-
-
 def _said(value: Any) -> str:
     """A field's value as text: things that it lists one after the other, of each what is said of it."""
     if isinstance(value, list):
@@ -113,7 +108,7 @@ def _said(value: Any) -> str:
 
 
 def _held(attachment: Record, target: str) -> tuple[Content, ...]:
-    for key in TEXT_KEYS:
+    for key in ("content", "prompt", "snippet", "text"):
         held = attachment.get(key)
         if isinstance(held, str):
             return (Content(Kind.TEXT, text=held, target=target),)

@@ -25,7 +25,6 @@ _ROW = attrgetter(
     origin.line origin.offset origin.length timestamp model stopped n_visible typed meta planned
 """)
 )
-_LEVEL = 1
 RETURNED_EVERY = 32_768
 """Lines between two returns of memory, which take some milliseconds."""
 
@@ -83,7 +82,7 @@ class Shelves:
 
 
 def _packed(value: Any) -> bytes:
-    return zlib.compress(marshal.dumps(value), _LEVEL)
+    return zlib.compress(marshal.dumps(value), level=1)
 
 
 def _unpacked(data: bytes) -> Any:

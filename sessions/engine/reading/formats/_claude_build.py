@@ -7,24 +7,17 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
+from sessions.engine.reading.formats import _claude_lines as claude
 from sessions.engine.reading.formats._assembly import Kept, transcript_of
 from sessions.engine.reading.formats._blocks import first_title, title_of
 from sessions.engine.reading.formats._branch import clearing_at, next_on_branch
-from sessions.engine.reading.formats._claude_usage import (
-    ClaudeMessage,
-    blocks_of,
-    is_cut_thinking,
-    message_of,
-    reply_usage,
-    units_of,
-)
+from sessions.engine.reading.formats._claude_lines import ClaudeMessage, ClaudeRecord
 from sessions.engine.reading.formats._claude_ways import Way, preserved_uuids, ways_of, without_copies
 from sessions.engine.reading.formats._provider_errors import settled
 from sessions.engine.reading.formats._records import cleared_before, noted
@@ -33,11 +26,7 @@ from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Branch, Message, RecordedCompaction, Request, Role, Transcript, Usage
 
-if TYPE_CHECKING:
-    from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-
-    Chain = Sequence[ClaudeRecord]
-
+Chain = Sequence[ClaudeRecord]
 MOST_BRANCHES = 20
 """Branches that can be selected beside the latest one: each is held with all its messages."""
 
@@ -71,7 +60,7 @@ class Boundary:
 def transcripts_of(records: Chain, native_id: str, title: str = "", **of_file: str) -> list[Transcript]:
     """One session: its latest branch, then the ``MOST_BRANCHES`` newest that a rewind left; all are listed."""
     kept, copies = without_copies(records)
-    units = units_of(kept)
+    units = claude.units_of(kept)
     ways = ways_of(kept, units)
     split = [Lines(kept, copies, units, way.off) for way in ways]
     branches = _branches(ways, split) if len(ways) > 1 else ()
@@ -85,23 +74,29 @@ def transcripts_of(records: Chain, native_id: str, title: str = "", **of_file: s
 def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
     """The session as it stands on one branch; ``facts`` are other fields of Transcript."""
     marks = _marks(lines)
-    requests = _requests(lines)
-    named = _named(lines) if marks else None
+    replies = enumerate(unit for unit in lines.units if unit.is_reply)
+    known: dict[int, int] = {}  # equal figures, as one object
+    requests = [_request(unit, n, lines, known.setdefault) for n, unit in replies]
     told = ((r.rare.refusal, *lines.before(r.order)) for r in lines.standing() if r.rare.refusal is not None)
     errors, events = settled(told, requests, {bisect_left(lines.orders, mark.record.order) for mark in marks})
     cleared = ((r.rare.clearing, *lines.before(r.order)) for r in lines.standing() if r.rare.clearing is not None)
     prompts = (unit for unit in lines.on_branch if unit.first.facts.typed)
+    left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
     times = array("d")
     times.extend(time for r in lines.records if r.is_message and (time := r.facts.timestamp) is not None)
     return transcript_of(
         _messages(lines, marks),
         requests,
-        [_compaction(mark, lines, requests, named) for mark in marks] if named else (),
+        list(_compactions(marks, lines, requests)) if marks else (),
         format="claude_code",
         title=title or first_title(title_of(unit.first.body.title) for unit in prompts),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
-        warnings=_warnings(lines),
+        warnings=noted(
+            (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
+            (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
+            cleared_before(sum(record.rare.cleared for record in lines.records)),
+        ),
         errors=errors,
         events=events,
         clearings=tuple(clearing_at(*one, requests) for one in cleared),
@@ -176,8 +171,17 @@ def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     started = {bisect_left(lines.orders, record.order) for record in lines.standing() if record.rare.resumed}
     if len(lines.on_branch) >= packed_sequence.PACKED_FROM:
         give_back()
-    walk = partial(_made, nameless=_nameless(lines.on_branch), made=made, started=started)
-    messages = LazyMessages(lines.on_branch, walk, blocks_of, lambda unit: unit.first.shelves.let_go(unit.first.order))
+    nameless = _nameless(lines.on_branch)
+
+    def walk(units: Iterator[ClaudeMessage]) -> Iterator[Message]:
+        for index, unit in enumerate(units):
+            line = f"L{unit.first.facts.origin.line}"
+            native_id = line if index in nameless else unit.first.response_id or unit.first.uuid
+            yield claude.message_of(unit, index, native_id, made.get(index), resumed=index in started)
+
+    messages = LazyMessages(
+        lines.on_branch, walk, claude.blocks_of, lambda unit: unit.first.shelves.let_go(unit.first.order)
+    )
     return messages if len(messages) >= packed_sequence.PACKED_FROM else tuple(messages)
 
 
@@ -192,15 +196,6 @@ def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:
             found.add(index)
         taken.add(native_id)
     return found
-
-
-def _made(
-    units: Iterator[ClaudeMessage], *, nameless: Container[int], made: Mapping[int, int], started: Container[int]
-) -> Iterator[Message]:
-    for index, unit in enumerate(units):
-        line = f"L{unit.first.facts.origin.line}"
-        native_id = line if index in nameless else unit.first.response_id or unit.first.uuid
-        yield message_of(unit, index, native_id, made.get(index), resumed=index in started)
 
 
 def _made_by(lines: Lines, marks: Sequence[Boundary]) -> dict[int, int]:
@@ -235,25 +230,14 @@ def _marks(lines: Lines) -> list[Boundary]:
     return marks
 
 
-def _requests(lines: Lines) -> list[Request]:
-    replies = (unit for unit in lines.units if unit.is_reply)
-    known: dict[int, int] = {}  # equal figures, as one object
-    return [
-        _request(unit, index, _place(lines, unit.first.order), lines.off, known.setdefault)
-        for index, unit in enumerate(replies)
-    ]
-
-
 def _place(lines: Lines, order: int) -> int | None:
     """The index of the message that begins with a line; None where it is not on the branch."""
     index = bisect_left(lines.orders, order)
     return index if index < len(lines.orders) and lines.orders[index] == order else None
 
 
-def _request(
-    unit: ClaudeMessage, index: int, message: int | None, off: Container[int], number: Callable[[int, int], int]
-) -> Request:
-    first, facts, u = unit.first, unit.first.facts, reply_usage(unit)
+def _request(unit: ClaudeMessage, index: int, lines: Lines, number: Callable[[int, int], int]) -> Request:
+    first, facts, u = unit.first, unit.first.facts, claude.reply_usage(unit)
     if u is not None:
         u = Usage(
             number(u.input, u.input), number(u.cache_read, u.cache_read), number(u.cache_write, u.cache_write),
@@ -262,65 +246,44 @@ def _request(
         )  # fmt: skip
     return Request(
         index=index,
-        message=message,
+        message=_place(lines, first.order),
         usage=u,
-        on_branch=first.order not in off,
+        on_branch=first.order not in lines.off,
         response_id=first.response_id,
         model=facts.model,
         timestamp=facts.timestamp,
-        aborted=is_cut_thinking(unit),
+        aborted=claude.is_cut_thinking(unit),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Named:
-    """The first line of an id without copies, the branch's message that it is part of, and the ids of all lines."""
-
-    records: Mapping[str, ClaudeRecord]
-    messages: Mapping[str, int]
-    known: Container[str]
-    kept: Kept
-
-
-def _named(lines: Lines) -> Named:
+def _compactions(marks: Sequence[Boundary], lines: Lines, requests: Sequence[Request]) -> Iterator[RecordedCompaction]:
+    # The first line of an id without copies, and the branch's message that it is part of.
     records = {record.uuid: record for record in reversed(lines.records) if record.uuid}
     messages: dict[str, int] = {}
     for index, unit in enumerate(lines.on_branch):
         for record in unit.records:
             messages.setdefault(record.uuid, index)
-    return Named(records, messages, records.keys() | {record.uuid for record in lines.copies}, Kept())
-
-
-def _compaction(mark: Boundary, lines: Lines, requests: Sequence[Request], named: Named) -> RecordedCompaction:
-    boundary, n_before = lines.before(mark.record.order)
-    request = next_on_branch(requests, n_before)
-    before = next((requests[i].usage for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
-    after = requests[request].usage if request < len(requests) else None
-    answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
-    uuids = preserved_uuids(mark.record, lines.copies, named.records, answered) & named.messages.keys()
-    preserved = sorted({index for uuid in uuids if (index := named.messages[uuid]) < boundary})
-    facts: Record = mark.record.rare.boundary or {}
-    trigger, recorded = text_of(facts.get("trigger")), facts.get("preTokens")
-    own_count = recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
-    # A boundary that names a line before it that the file does not have follows what is not seen (formats 3.6).
-    follows_unseen = bool(mark.record.parent) and mark.record.parent not in named.known
-    return RecordedCompaction(
-        boundary=boundary,
-        request=request,
-        message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
-        trigger=trigger if trigger in {"auto", "manual"} else None,
-        tokens_before=before.context + before.output if own_count is None and before else own_count,
-        unseen=boundary > 0 and own_count is not None and follows_unseen,
-        tokens_after=after.context if after else None,
-        preserved=named.kept.of(preserved),
-        outside=boundary == 0,
-    )
-
-
-def _warnings(lines: Lines) -> tuple[str, ...]:
-    left = sum(unit.is_reply and unit.first.order in lines.off for unit in lines.units)
-    return noted(
-        (left, f"Requests on a branch that a rewind left: {left}, counted but not among the messages"),
-        (lines.copies, f"Copies of earlier lines with the same uuid: {len(lines.copies)}, counted once"),
-        cleared_before(sum(record.rare.cleared for record in lines.records)),
-    )
+    known, kept = records.keys() | {record.uuid for record in lines.copies}, Kept()
+    for mark in marks:
+        boundary, n_before = lines.before(mark.record.order)
+        request = next_on_branch(requests, n_before)
+        before = next((requests[i].usage for i in range(n_before - 1, -1, -1) if requests[i].on_branch), None)
+        after = requests[request].usage if request < len(requests) else None
+        answered = lines.reply_orders[n_before] if n_before < len(lines.reply_orders) else None
+        uuids = preserved_uuids(mark.record, lines.copies, records, answered) & messages.keys()
+        facts: Record = mark.record.rare.boundary or {}
+        trigger, recorded = text_of(facts.get("trigger")), facts.get("preTokens")
+        own_count = recorded if isinstance(recorded, int) and not isinstance(recorded, bool) else None
+        # A boundary that names a line before it that the file does not have follows what is not seen (formats 3.6).
+        follows_unseen = bool(mark.record.parent) and mark.record.parent not in known
+        yield RecordedCompaction(
+            boundary=boundary,
+            request=request,
+            message=bisect_left(lines.orders, mark.summary.first.order) if mark.summary else None,
+            trigger=trigger if trigger in {"auto", "manual"} else None,
+            tokens_before=before.context + before.output if own_count is None and before else own_count,
+            unseen=boundary > 0 and own_count is not None and follows_unseen,
+            tokens_after=after.context if after else None,
+            preserved=kept.of(sorted({index for uuid in uuids if (index := messages[uuid]) < boundary})),
+            outside=boundary == 0,
+        )

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import attrgetter
 
-from sessions.engine.reading.formats._claude_lines import ClaudeRecord
-from sessions.engine.reading.formats._claude_usage import ClaudeMessage, reply_usage
+from sessions.engine.reading.formats._claude_lines import ClaudeMessage, ClaudeRecord, reply_usage
 from sessions.engine.reading.formats._values import as_dict, as_list
 from sessions.engine.transcript.types import Kind, Role, Usage
 
@@ -29,26 +28,18 @@ MOST_WAYS = 200
 class Tree:
     """Parent links of one session's lines, by their places in ``records``; NONE where there is none.
 
-    ``child`` and ``sibling`` are a line's first child and the next one of the same parent; ``unit`` is the number of
-    the reply that begins with a line, ``first_reply`` the first at or below it, ``last_line`` the last message there.
+    ``children`` are those of a line that has several, in file order; ``unit`` is the number of the reply that begins
+    with a line, ``first_reply`` the first at or below it, ``last_line`` the last message there.
     """
 
     records: Sequence[ClaudeRecord]
     units: Sequence[ClaudeMessage]
     parents: array[int]
-    child: array[int]
-    sibling: array[int]
     unit: array[int]
     first_reply: array[int]
     last_line: array[int]
     replies: array[int] = field(default_factory=lambda: array("i"))
-
-    def children(self, place: int) -> Iterator[int]:
-        """The children of a line, in file order."""
-        place = self.child[place]
-        while place != NONE:
-            yield place
-            place = self.sibling[place]
+    children: dict[int, list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +138,8 @@ def _forks(tree: Tree) -> list[list[list[int]]]:
     places = range(len(tree.records))
     roots = (at for at in places if tree.parents[at] == NONE and not tree.records[at].parent)
     chained = [at for at in roots if tree.first_reply[at] not in (NONE, at) and _is_prompt(tree.records[at])]
-    parents = (tree.parents[at] for at in places if tree.parents[at] != NONE and tree.child[tree.parents[at]] == at)
     found = []
-    for parent in chain(parents, (NONE,)):
-        branches = chained if parent == NONE else list(tree.children(parent))
+    for parent, branches in chain(sorted(tree.children.items(), key=lambda held: held[1][0]), [(NONE, chained)]):
         if len(branches) < 2 or sum(tree.first_reply[at] != NONE for at in branches) < 2:
             continue
         alternatives = _alternatives(tree, parent, branches)
@@ -160,7 +149,8 @@ def _forks(tree: Tree) -> list[list[list[int]]]:
 
 
 def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tree:
-    tree = Tree(records, units, *(array("i", [NONE]) * len(records) for _ in range(6)))
+    empty = array("i", [NONE]) * len(records)
+    tree = Tree(records, units, empty[:], empty[:], empty[:], empty)
     _set_parents(tree)
     replies = ((number, unit.first) for number, unit in enumerate(units) if unit.is_reply)
     number, first = next(replies, (NONE, None))
@@ -185,9 +175,9 @@ def _tree(records: Sequence[ClaudeRecord], units: Sequence[ClaudeMessage]) -> Tr
 
 
 def _set_parents(tree: Tree) -> None:
-    """Enter the parent of every line, which stands before it, and the children of these."""
+    """Enter the parent of every line, which stands before it, and the children of those that have several."""
     places: dict[str, int] = {}
-    last = array("i", [NONE]) * len(tree.records)
+    first_child = array("i", [NONE]) * len(tree.records)
     for place, record in enumerate(tree.records):
         parent = places.get(record.parent, NONE)
         if record.uuid:
@@ -195,11 +185,10 @@ def _set_parents(tree: Tree) -> None:
         tree.parents[place] = parent
         if parent == NONE:
             continue
-        if last[parent] == NONE:
-            tree.child[parent] = place
+        if first_child[parent] == NONE:
+            first_child[parent] = place
         else:
-            tree.sibling[last[parent]] = place
-        last[parent] = place
+            tree.children.setdefault(parent, [first_child[parent]]).append(place)
 
 
 def _alternatives(tree: Tree, parent: int, branches: Iterable[int]) -> list[list[int]]:
@@ -292,7 +281,11 @@ def sidechains(records: Iterable[ClaudeRecord]) -> dict[str, list[ClaudeRecord]]
         if not key:
             key = roots.get(record.parent) or record.uuid or f"L{record.facts.origin.line}"
             if record.parent in by_uuid and record.parent not in roots:
-                key = _root(record, by_uuid)
+                above, seen = record, set[str]()
+                while above.parent in by_uuid and above.uuid not in seen:
+                    seen.add(above.uuid)
+                    above = by_uuid[above.parent]
+                key = above.uuid
             roots[record.uuid] = key
         chains.setdefault(key, []).append(record)
     return chains
@@ -369,14 +362,6 @@ def _segment(segment: Mapping[str, object], boundary: ClaudeRecord, records: Map
 
 def _shape(record: ClaudeRecord) -> tuple[object, ...]:
     return tuple((b.kind, b.n_bytes, b.n_payload, b.call_id, len(b.parts)) for b in record.body.blocks)
-
-
-def _root(record: ClaudeRecord, by_uuid: dict[str, ClaudeRecord]) -> str:
-    seen: set[str] = set()
-    while record.parent in by_uuid and record.uuid not in seen:
-        seen.add(record.uuid)
-        record = by_uuid[record.parent]
-    return record.uuid
 
 
 def _find(merged: dict[str, str], name: str) -> str:

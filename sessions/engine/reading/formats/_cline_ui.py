@@ -32,7 +32,6 @@ CALLS = {
 REPLIES = frozenset({"text", "reasoning", "tool", *CALLS})
 SENT = words("task user_feedback user_feedback_diff command_output mcp_server_response browser_action_result")
 CLASSIC = "cline_classic"
-CONDENSED = ("condense_context", "sliding_window_truncation")
 ERRORS = {
     "api_req_failed": EventKind.ERROR, "api_req_retry_delayed": EventKind.RETRY, "error_retry": EventKind.RETRY,
     "error": EventKind.ERROR,
@@ -82,7 +81,10 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     places: dict[int, int] = {}
     used: Usage | None = None
     is_classic = any(call.deleted for call in calls) or any("conversationHistoryIndex" in call.entry for call in calls)
-    assembly.title = _task(entries)
+    # The title is what the session was asked for, before any request.
+    first: Record = next((e for e in entries if kind_of(e) in ("task", "text", "api_req_started")), {})
+    asked = "" if kind_of(first) == "api_req_started" else text_of(first.get("text"))
+    assembly.title = title_of(prompt_words([asked]))
     whole = _includes_cached(calls)
     twice = "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
     assembly.note(whole, twice)
@@ -113,12 +115,6 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
 
 LEAST_ALIKE, FOLLOWS = 3, 0.9
 """Requests, and the share of the one before that was read, from which the tokens sent include the cached ones."""
-
-
-def _task(entries: Sequence[Any]) -> str:
-    """The title: what the session was asked for, before any request."""
-    first: Record = next((e for e in entries if kind_of(e) in ("task", "text", "api_req_started")), {})
-    return "" if kind_of(first) == "api_req_started" else title_of(prompt_words([text_of(first.get("text"))]))
 
 
 def _calls(
@@ -152,7 +148,7 @@ def _calls(
                 calls[-1].replied.append((position,))
         else:
             shown[kind] += 1
-            if kind in CONDENSED:
+            if kind in ("condense_context", "sliding_window_truncation"):
                 condensed = position
             elif kind == "condense_context_error":
                 told.append(error_of(entry.get("text"), of_compaction=True))

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats._values import count_of
+from sessions.engine.reading.formats._values import as_dict, count_of
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.types import Content, Kind
 
@@ -27,19 +27,15 @@ _FIRST_IN_TOKENS = (5, 3)
 
 
 class Cut(NamedTuple):
-    """The budget of one output, 20% for serialising included: ``limit`` tokens or bytes."""
+    """The budget of one output, 20% for serialising included: ``limit`` tokens or bytes.
+
+    A block remembers it as its text, "tokens 12000", which ``cut_named`` reads back.
+    """
 
     unit: str
     limit: int
 
-    @property
-    def n_bytes(self) -> int:
-        """The budget in bytes."""
-        return self.limit * BYTES_PER_TOKEN if self.unit == TOKENS else self.limit
-
-    @property
-    def name(self) -> str:
-        """What a block remembers: "tokens 12000"; read back by ``cut_named``."""
+    def __str__(self) -> str:
         return f"{self.unit} {self.limit}"
 
 
@@ -51,14 +47,14 @@ def cut_named(name: str) -> Cut | None:
 
 def cut_of(model: str, policy: Any) -> Cut | None:
     """The cut under a model and the ``truncation_policy`` of its turn; None where neither is known."""
-    mode, limit = (policy.get("mode"), count_of(policy.get("limit"))) if isinstance(policy, dict) else (None, 0)
-    if mode in (TOKENS, BYTES) and limit:
-        return Cut(mode, _with_reserve(limit))
-    if not model:
-        return None
-    found = _GPT.search(model)
-    newer = found is not None and (int(found[1]), int(found[2] or 0)) >= _FIRST_IN_TOKENS
-    return Cut(TOKENS if newer or "codex" in model else BYTES, _with_reserve(LIMIT))
+    unit, limit = as_dict(policy).get("mode"), count_of(as_dict(policy).get("limit"))
+    if unit not in (TOKENS, BYTES) or not limit:
+        if not model:
+            return None
+        found = _GPT.search(model)
+        newer = found is not None and (int(found[1]), int(found[2] or 0)) >= _FIRST_IN_TOKENS
+        unit, limit = TOKENS if newer or "codex" in model else BYTES, LIMIT
+    return Cut(unit, -(-limit * 6 // 5))
 
 
 def cut_contents(contents: Iterable[Content], cut: Cut) -> tuple[Content, ...]:
@@ -68,7 +64,7 @@ def cut_contents(contents: Iterable[Content], cut: Cut) -> tuple[Content, ...]:
 
 def cut_text(text: str, cut: Cut) -> str:
     """``text``, or its head and its tail within the budget and a marker between them."""
-    budget = cut.n_bytes
+    budget = cut.limit * BYTES_PER_TOKEN if cut.unit == TOKENS else cut.limit
     if utf8_length(text) <= budget:
         return text
     whole = text.encode("utf-8", "surrogatepass")
@@ -98,11 +94,6 @@ def _cut_result(content: Content, cut: Cut) -> Content:
         parts.append(Content(Kind.TEXT, text=f"[omitted {n_omitted} text items ...]"))
     same = len(parts) == len(content.parts) and all(a is b for a, b in zip(parts, content.parts, strict=True))
     return content if same else replace(content, parts=tuple(parts))
-
-
-def _with_reserve(limit: int) -> int:
-    """``limit`` × 1.2, up."""
-    return -(-limit * 6 // 5)
 
 
 def _up(n_bytes: int) -> int:

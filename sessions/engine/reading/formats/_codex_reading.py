@@ -11,11 +11,11 @@ from typing import Any
 
 from sessions.engine.reading.byte_breakdown import AROUND, SYSTEM, Tally, weights
 from sessions.engine.reading.formats import _items as items
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of
 from sessions.engine.reading.formats._codex_cut import Cut, cut_contents, cut_of
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, count_of, parsed, seconds, text_of
 from sessions.engine.reading.jsonio import Line, dumps
 from sessions.engine.reading.measure import utf8_length
@@ -30,7 +30,6 @@ WRAPPERS = (
 NOT_ITEMS = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
 ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 ERRORS = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
-NEVER_SENT = frozenset({"ghost_snapshot"})
 CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})
 CUT_OFF = "tool output that the agent cuts off before it sends it"
 KEPT_PROMPT_BYTES = 80_000
@@ -113,7 +112,25 @@ class CodexReading:
 def read_line(reading: CodexReading, line: Line, value: Record) -> None:
     """Take one line; old rollouts have items without an envelope."""
     n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.skipped), reading.n_cut_bytes
-    _take_line(reading, line, value)
+    kind, payload = text_of(value.get("type")), value.get("payload")
+    timestamp = seconds(value.get("timestamp"))
+    if timestamp is not None:
+        reading.times.append(timestamp)
+    if not isinstance(payload, dict):
+        _read_bare(reading, line, value, kind)
+    elif kind == "response_item":
+        _read_item(reading, payload, line.at("payload"), timestamp)
+    elif kind == "compacted":
+        _read_compaction(reading, payload, line, timestamp)
+    elif kind == "event_msg":
+        _read_event(reading, payload, timestamp)
+    elif kind == "session_meta":
+        reading.meta = reading.meta or payload
+    elif kind == "turn_context":
+        reading.model = text_of(payload.get("model")) or reading.model
+        reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
+    elif kind not in NOT_ITEMS:
+        reading.unknown[kind] += 1
     if len(reading.skipped) == n_skipped:
         blocks = [block for e in reading.thread.entries[n_entries:] for block in e.blocks]
         _tally(reading, line, value, blocks, reading.n_cut_bytes - n_cut)
@@ -140,28 +157,6 @@ def _tally(reading: CodexReading, line: Line, value: Record, blocks: list[Block]
         reading.tally.add(f"unknown type {kind!r}", 1, line.length, opaque=True)
 
 
-def _take_line(reading: CodexReading, line: Line, value: Record) -> None:
-    kind, payload = text_of(value.get("type")), value.get("payload")
-    timestamp = seconds(value.get("timestamp"))
-    if timestamp is not None:
-        reading.times.append(timestamp)
-    if not isinstance(payload, dict):
-        _read_bare(reading, line, value, kind)
-    elif kind == "response_item":
-        _read_item(reading, payload, line.at("payload"), timestamp)
-    elif kind == "compacted":
-        _read_compaction(reading, payload, line, timestamp)
-    elif kind == "event_msg":
-        _read_event(reading, payload, timestamp)
-    elif kind == "session_meta":
-        reading.meta = reading.meta or payload
-    elif kind == "turn_context":
-        reading.model = text_of(payload.get("model")) or reading.model
-        reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
-    elif kind not in NOT_ITEMS:
-        reading.unknown[kind] += 1
-
-
 def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> None:
     if kind in items.ITEM_TYPES or (kind not in NOT_ITEMS and isinstance(value.get("role"), str)):
         _read_item(reading, value, line.at(), seconds(value.get("timestamp")))
@@ -174,10 +169,14 @@ def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> N
 
 
 def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: float | None) -> None:
-    if items.item_type(item) in NEVER_SENT:
+    if items.item_type(item) == "ghost_snapshot":
         return
     entry = _entry(reading, item, origin, timestamp, cut=reading.cut if items.item_type(item) in CUT_TYPES else None)
-    _note_agent(reading, item)
+    output = item.get("output")
+    if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
+        # The result of a call that spawns a sub-agent gives its id.
+        agent = text_of(as_dict(parsed(output)).get("agent_id"))
+        reading.spawned |= {text_of(item.get("call_id")): agent} if agent else {}
     place = len(reading.thread.entries)
     reading.thread.entries.append(entry)
     reading.live.append(place)
@@ -199,15 +198,6 @@ def _read_item(reading: CodexReading, item: Record, origin: Origin, timestamp: f
         reading.is_open = True
 
 
-def _note_agent(reading: CodexReading, item: Record) -> None:
-    """Remember the id of a sub-agent that the result of a spawning call gives."""
-    output = item.get("output")
-    if isinstance(output, str) and output.startswith("{") and '"agent_id"' in output[:200]:
-        agent = text_of(as_dict(parsed(output)).get("agent_id"))
-        if agent:
-            reading.spawned[text_of(item.get("call_id"))] = agent
-
-
 def _entry(
     reading: CodexReading, item: Record, origin: Origin, timestamp: float | None, *, cut: Cut | None = None
 ) -> Entry:
@@ -216,25 +206,24 @@ def _entry(
     contents = cut_contents(whole, cut) if cut else whole
     blocks = reading.measure(contents)
     if cut and any(new is not old for new, old in zip(contents, whole, strict=True)):
-        blocks = tuple(replace(block, cut=cut.name) for block in blocks)
+        blocks = tuple(replace(block, cut=str(cut)) for block in blocks)
         n_whole = sum(utf8_length(part.text) for content in whole for part in (content, *content.parts))
         reading.n_cut += 1
         reading.n_cut_bytes += max(0, n_whole - weights(blocks)[0])
     role = items.item_role(item)
-    texts = [content.text for content in contents if content.kind is Kind.TEXT]
+    first = next((content.text for content in contents if content.kind is Kind.TEXT), "")
     prompt = role is Role.USER and items.item_type(item) == "message" and is_prompt(contents)
-    wrapped = prompt and any(text.lstrip().startswith(WRAPPERS) for text in texts[:1])
-    return Entry(
-        origins=(origin,),
-        role=role,
-        blocks=blocks,
-        preview=preview_of(contents),
+    wrapped = prompt and first.lstrip().startswith(WRAPPERS)
+    return entry_of(
+        contents,
+        role,
+        origin,
+        lambda _: blocks,
+        prompt=prompt,
+        meta=wrapped,
         key=hash((items.item_type(item), *(dumps(_plain(item.get(key))) for key in _SAME))),
         native_id=text_of(item.get("id")),
         timestamp=timestamp,
-        title=title_of("\n".join(texts)) if prompt and not wrapped else "",
-        typed=prompt and not wrapped,
-        meta=wrapped,
     )
 
 

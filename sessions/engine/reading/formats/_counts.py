@@ -130,18 +130,13 @@ def usage_of(usage: Any) -> Usage | None:
     hour = count_of(kept.get("ephemeral_1h_input_tokens"))
     split = count_of(kept.get("ephemeral_5m_input_tokens")) + hour
     total = count_of(counts.get("cache_creation_input_tokens")) or split
+    own = [step for step in map(as_dict, as_list(counts.get("iterations"))) if step.get("type") in OWN]
     found = Usage(
         input=count_of(counts.get("input_tokens")),
         cache_read=count_of(counts.get("cache_read_input_tokens")),
         cache_write=total,
         output=count_of(counts.get("output_tokens")),
         cache_write_1h=min(hour, total),
-        last_input=_last_input(counts.get("iterations")),
+        last_input=sum(count_of(own[-1].get(key)) for key in INPUTS) if len(own) > 1 else 0,
     )
     return found if found.context or found.output else None
-
-
-def _last_input(iterations: Any) -> int:
-    """The whole input of the last of several own calls; 0 where there was one."""
-    own = [step for step in as_list(iterations) if isinstance(step, dict) and step.get("type") in OWN]
-    return sum(count_of(own[-1].get(key)) for key in INPUTS) if len(own) > 1 else 0

@@ -13,12 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, title_of
+from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._records import cleared_before, noted, stem_of
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, session_of
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, entry_of, session_of
 from sessions.engine.reading.formats._values import Measured, as_dict, text_of
 from sessions.engine.reading.formats._wire import Conversation, Exchange, Part, Wire
-from sessions.engine.transcript.types import Content, Kind, Role, Transcript
+from sessions.engine.transcript.types import Kind, Role, Transcript
 
 NOWHERE = sys.maxsize
 
@@ -79,27 +79,6 @@ class _Homes:
         return known[-1] if known else -1
 
 
-def entry_of(part: Part, contents: tuple[Content, ...], wire: Wire, measure: Measured) -> Entry:
-    """The message in the making of one part."""
-    role = wire.role(part.value)
-    prompt = role is Role.USER and is_prompt(contents) and not wire.is_summary(part.value)
-    meta = prompt and wire.is_meta(part.value)
-    texts = [content.text for content in contents if content.kind is Kind.TEXT]
-    return Entry(
-        origins=(part.origin,),
-        role=role,
-        blocks=measure(contents),
-        preview=preview_of(contents),
-        key=hash((role, contents)),
-        native_id=text_of(as_dict(part.value).get("id")),
-        timestamp=part.timestamp,
-        title=title_of("\n".join(texts)) if prompt and not meta else "",
-        typed=prompt and not meta,
-        meta=meta,
-        summary=wire.is_summary(part.value),
-    )
-
-
 def _add(known: Conversation, exchange: Exchange) -> None:
     known.system = exchange.system or known.system
     known.notes += [note for note in exchange.notes if note not in known.notes]
@@ -124,17 +103,29 @@ def _add(known: Conversation, exchange: Exchange) -> None:
 
 def _append(known: Conversation, part: Part, compaction: int | None = None) -> int:
     place = len(known.thread.entries)
-    contents = known.wire.contents(part.value)
-    entry = entry_of(part, contents, known.wire, known.measure)
-    known.n_cleared += known.wire.n_cleared(contents)
+    wire, contents = known.wire, known.wire.contents(part.value)
+    role, summary = wire.role(part.value), wire.is_summary(part.value)
+    entry = entry_of(
+        contents,
+        role,
+        part.origin,
+        known.measure,
+        prompt=role is Role.USER and is_prompt(contents) and not summary,
+        meta=wire.is_meta(part.value),
+        key=hash((role, contents)),
+        native_id=_id_of(part),
+        timestamp=part.timestamp,
+        summary=summary,
+    )
+    known.n_cleared += wire.n_cleared(contents)
     before = known.thread.entries[-1] if known.thread.entries else None
-    if known.wire.stands_alone and entry.role is Role.ASSISTANT and before and before.summary:
+    if wire.stands_alone and entry.role is Role.ASSISTANT and before and before.summary:
         compaction = before.compaction
     entry.compaction = compaction
     entry.typed = entry.typed and compaction is None
     if entry.summary and compaction is None:
         mark = Mark(place, len(known.thread.calls), summary=place, trigger="auto")
-        if known.wire.stands_alone:
+        if wire.stands_alone:
             mark.preserved, mark.outside, mark.trigger = list(known.live), True, None
         known.thread.marks.append(mark)
         entry.compaction = len(known.thread.marks) - 1
@@ -288,13 +279,21 @@ def transcripts_of(
     stem = stem_of(name)
     found = []
     for number, known in enumerate(conversations):
+        n_dropped = sum(entry.dropped for entry in known.thread.entries)
+        left = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
+        asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
+        notes = noted((known.trigger_at, asked), (n_dropped, left), cleared_before(known.n_cleared))
+        if known.pending:
+            # The request that still waits for its reply.
+            n = len(known.thread.entries)
+            known.thread.calls.append(Call(n, n, known.pending.model, known.pending.timestamp))
         session = session_of(
-            known.finish(),
+            known.thread,
             id=stem if len(conversations) == 1 else f"{stem}.{number}",
             format=format_name,
             system=measure(known.system),
             trigger_at=known.trigger_at,
-            warnings=_warnings(known),
+            warnings=(*known.notes, *notes),
         )
         stamps = [*(m.timestamp for m in session.messages), *(r.timestamp for r in session.requests)]
         times = [stamp for stamp in stamps if stamp is not None]
@@ -302,10 +301,3 @@ def transcripts_of(
         start, end = min(times, default=None), max(times, default=None)
         found.append(replace(session, model=model, started_at=start, ended_at=end))
     return tuple(found)
-
-
-def _warnings(known: Conversation) -> tuple[str, ...]:
-    n_dropped = sum(entry.dropped for entry in known.thread.entries)
-    left_out = f"Messages that a later request left out at the end (rewound or tried again): {n_dropped}, not counted"
-    asked = f"The request asks the server to compact above {known.trigger_at or 0:,} tokens"
-    return *known.notes, *noted((known.trigger_at, asked), (n_dropped, left_out), cleared_before(known.n_cleared))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import opaque, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
@@ -40,9 +41,7 @@ def field_of(value: Record, name: str) -> Any:
 
 def parts_of(parts: Any) -> tuple[Content, ...]:
     """Blocks of a list of parts, of one part, or of plain text."""
-    if parts is None or parts == "":
-        return ()
-    return _numbered([_part(part) for part in parts] if isinstance(parts, list) else [_part(parts)])
+    return _numbered(blocks_of(parts, _part))
 
 
 def content_of(value: Any) -> tuple[Content, ...]:
@@ -110,10 +109,8 @@ def modalities(usage: Any) -> str:
 
 
 def _part(part: Any) -> Content:
-    if isinstance(part, str):
-        return Content(Kind.TEXT, text=part)
     if not isinstance(part, dict):
-        return Content(Kind.OPAQUE, text=dumps(part))
+        return Content(Kind.TEXT, text=part) if isinstance(part, str) else opaque(part)
     signature = text_of(field_of(part, "thoughtSignature"))
     if isinstance(part.get("text"), str):
         kind = Kind.THINKING if part.get("thought") is True else Kind.TEXT
@@ -123,8 +120,12 @@ def _part(part: Any) -> Content:
         return call_of(call, signature)
     if isinstance(field_of(part, "functionResponse"), dict):
         return result_of(part)
-    found = _media(media) if isinstance(media, dict) else None
-    return found or (Content(Kind.THINKING, payload=signature) if set(part) == {"thoughtSignature"} else opaque(part))
+    data, url = text_of(as_dict(media).get("data")), text_of(field_of(as_dict(media), "fileUri"))
+    if data or url:
+        media_type = text_of(field_of(media, "mimeType"))
+        kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+        return Content(kind, media_type=media_type, data=data, url=url)
+    return Content(Kind.THINKING, payload=signature) if set(part) == {"thoughtSignature"} else opaque(part)
 
 
 def call_of(call: Record, signature: str = "") -> Content:
@@ -133,14 +134,7 @@ def call_of(call: Record, signature: str = "") -> Content:
     return tool_use(call.get("args"), name, text_of(call.get("id")) or name, signature)
 
 
-def _media(media: Record) -> Content | None:
-    media_type = text_of(field_of(media, "mimeType"))
-    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
-    data, url = text_of(media.get("data")), text_of(field_of(media, "fileUri"))
-    return Content(kind, media_type=media_type, data=data, url=url) if data or url else None
-
-
-def _numbered(contents: list[Content]) -> tuple[Content, ...]:
+def _numbered(contents: Iterable[Content]) -> tuple[Content, ...]:
     """Calls of one message that have no ids and the same name are told apart by their order."""
     seen: Counter[tuple[Kind, str]] = Counter()
     found = []

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import _gemini_parts as gemini
-from sessions.engine.reading.formats._blocks import is_prompt, opaque, preview_of, title_of
+from sessions.engine.reading.formats._blocks import is_prompt, opaque
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_of
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
@@ -204,25 +204,17 @@ class Log:
         return thread
 
 
-def assistant_contents(value: Record) -> tuple[Content, ...]:
-    """What the model wrote: thoughts, text, calls."""
-    calls = as_list(value.get("toolCalls"))
-    made = (gemini.call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
-    return (*_thoughts(value), *gemini.parts_of(value.get("content")), *made)
-
-
-def result_contents(value: Record) -> tuple[Content, ...]:
-    """Results of the record's calls, those that have one."""
-    return tuple(content for call in as_list(value.get("toolCalls")) for content in _results(call))
-
-
 def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
-    """The blocks of one of a record's messages."""
+    """The blocks of one of a record's messages: of a reply, or of the results that its calls have."""
     if not isinstance(value, dict):
         return gemini.parts_of(value)
     if value.get("type") != "gemini":
         return gemini.parts_of(value.get("content"))
-    return assistant_contents(value) if role is Role.ASSISTANT else result_contents(value)
+    calls = as_list(value.get("toolCalls"))
+    if role is not Role.ASSISTANT:
+        return tuple(content for call in calls for content in _results(call))
+    made = (gemini.call_of(call) if isinstance(call, dict) else opaque({"toolCall": call}) for call in calls)
+    return (*_thoughts(value), *gemini.parts_of(value.get("content")), *made)
 
 
 def _place(thread: Thread, record: GeminiRecord, *, made: bool) -> None:
@@ -242,22 +234,15 @@ def _record(value: Record, origin: Origin, measure: Measured) -> GeminiRecord:
     is_reply = value.get("type") == "gemini"
     ident, timestamp = text_of(value.get("id")), seconds(value.get("timestamp"))
     role = Role.ASSISTANT if is_reply else Role.USER
-    contents, results = record_contents(value, role), result_contents(value) if is_reply else ()
+    contents, results = record_contents(value, role), record_contents(value, Role.USER) if is_reply else ()
     summary = not is_reply and bool(contents) and contents[0].text.startswith(gemini.SNAPSHOT)
     prompt = not is_reply and not summary and is_prompt(contents)
     meta = prompt and contents[0].text.lstrip().startswith(gemini.CLIENT_WORDS)
-    texts = "\n".join(content.text for content in contents if content.kind is Kind.TEXT)
-    first = Entry(
-        (origin,), role, measure(contents), preview_of(contents), native_id=ident, timestamp=timestamp,
-        title=title_of(texts) if prompt and not meta else "", typed=prompt and not meta, meta=meta, summary=summary,
-    )  # fmt: skip
-    entries = [first]
+    facts: dict[str, Any] = {"prompt": prompt, "meta": meta, "native_id": ident, "timestamp": timestamp}
+    entries = [entry_of(contents, role, origin, measure, summary=summary, **facts)]
     if results:
-        native_id = f"{ident}.results" if ident else ""
-        blocks = measure(results)
-        entries.append(
-            Entry((origin,), Role.USER, blocks, preview_of(results), native_id=native_id, timestamp=timestamp)
-        )
+        facts |= {"prompt": False, "native_id": f"{ident}.results" if ident else ""}
+        entries.append(entry_of(results, Role.USER, origin, measure, **facts))
     tokens = as_dict(value.get("tokens"))
     usage = gemini.usage_from(*(count_of(tokens.get(key)) for key in ("input", "cached", "output", "thoughts")))
     masked = tuple(r.call_id for r in results if any(gemini.MASKED in leaf.text for leaf in (r, *r.parts)))

@@ -45,7 +45,7 @@ def part_of(part: Any) -> Content:
     if isinstance(part, str):
         return Content(Kind.TEXT, text=part)
     if not isinstance(part, dict):
-        return Content(Kind.OPAQUE, text=dumps(part))
+        return opaque(part)
     kind = text_of(part.get("type"))
     if kind in TEXT_TYPES and isinstance(part.get("text"), str):
         return Content(Kind.TEXT, text=part["text"])
@@ -123,7 +123,11 @@ def call_content(name: str, call_id: str, arguments: Any) -> Content:
     """A tool call; its arguments are JSON in a string, free text, or a JSON value."""
     value = parsed(arguments, arguments) if isinstance(arguments, str) else arguments
     text = value if isinstance(value, str) else dumps(value)
-    target = target_of(value) or _command_of(value)
+    held = as_dict(value)
+    command: Any = held.get("command")
+    # A command that is a list, as Codex's shell tool takes it.
+    is_listed = isinstance(command, list) and all(isinstance(word, str) for word in command)
+    target = target_of(value) or target_of({"command": " ".join(command) if is_listed else held.get("cmd")})
     return Content(Kind.TOOL_USE, text=text if arguments is not None else "", name=name, call_id=call_id, target=target)
 
 
@@ -133,12 +137,3 @@ def _call(item: Record, kind: str) -> Content:
     if arguments is None:
         arguments = {key: value for key, value in item.items() if key not in ("type", "id", "call_id", "status")}
     return call_content(name, text_of(item.get("call_id")), arguments)
-
-
-def _command_of(arguments: Any) -> str:
-    """The words of a command that is a list, as Codex's shell tool takes it."""
-    held = as_dict(arguments)
-    words = held.get("command")
-    if isinstance(words, list) and all(isinstance(word, str) for word in words):
-        return target_of({"command": " ".join(words)})
-    return target_of({"command": held.get("cmd")})

@@ -9,7 +9,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._counts import inclusive_usage, openai_usage, usage_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, first_text, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
 
@@ -78,5 +78,4 @@ def langchain_usage(fields: Record) -> Usage | None:
 
 def response_fact(fields: Record, *keys: str) -> str:
     """The first of the facts about the reply that the provider gave."""
-    metadata = as_dict(fields.get("response_metadata"))
-    return next((found for key in keys if (found := text_of(metadata.get(key)))), "")
+    return first_text(as_dict(fields.get("response_metadata")), *keys)

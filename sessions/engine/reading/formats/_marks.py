@@ -19,7 +19,6 @@ from sessions.engine.reading.jsonio import Head
 DOCUMENT, LINES, TEXT, DATABASE, ZIP = "document", "lines", "text", "database", "zip"
 MAX_VALUES, MAX_DEPTH, MAX_LISTED, MAX_WORD = 20_000, 12, 50, 40
 JSON = (DOCUMENT, LINES)
-MESSAGE_KEYS = ("tool_calls", "tool_call_id", "function_call")
 ROLES = ("tool", "developer", "function")
 PART_TYPES = ("image_url", "input_audio", "file")
 REQUEST_KEYS = words("""
@@ -207,7 +206,7 @@ def message_mark(messages: Sequence[Any]) -> str:
     for part in messages:
         if not isinstance(part, dict):
             continue
-        found = next((key for key in MESSAGE_KEYS if key in part), "")
+        found = next((key for key in ("tool_calls", "tool_call_id", "function_call") if key in part), "")
         if found or part.get("role") in ROLES:
             return f"a message has {found or 'role ' + repr(part['role'])}"
         for block in as_list(part.get("content")):

@@ -13,7 +13,7 @@ from sessions.engine.reading.formats._ai_sdk_parts import call_of
 from sessions.engine.reading.formats._calls import CallMessage, ancestors
 from sessions.engine.reading.formats._records import inside, records
 from sessions.engine.reading.formats._traces import decoded, result_said
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.reading.jsonio import Source, dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
 
@@ -35,56 +35,45 @@ _QUOTED = re.compile(r"'([^']{1,200})'")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A span with its place in the file; storage and exporters name its fields differently."""
+    """A span with its place in the file, what it is of, and what Mastra says of it; ``error`` is without the stack.
+
+    Storage and exporters name its fields differently.  ``output`` is empty where it is no object.
+    """
 
     value: Record
     origin: Origin
+    id: str
+    parent: str
+    kind: str
+    attributes: Record
+    output: Record
+    started: float | None
+    error: Any
 
     def text(self, *keys: str) -> str:
         """The first of these fields that is text."""
-        return next(filter(None, (text_of(self.value.get(key)) for key in keys)), "")
-
-    @property
-    def id(self) -> str:
-        """Its own id."""
-        return self.text("spanId", "id")
-
-    @property
-    def parent(self) -> str:
-        """The id of the span around it."""
-        return self.text("parentSpanId", "parentId")
-
-    @property
-    def kind(self) -> str:
-        """What it is of."""
-        return kind_of(self.value)
-
-    @property
-    def attributes(self) -> Record:
-        """What Mastra says of it."""
-        return as_dict(decoded(self.value.get("attributes")))
-
-    @property
-    def output(self) -> Record:
-        """What came of it, where that is an object."""
-        return as_dict(decoded(self.value.get("output")))
-
-    @property
-    def started(self) -> float | None:
-        """When it began."""
-        return seconds(self.value.get("startedAt", self.value.get("startTime")))
-
-    @property
-    def error(self) -> Any:
-        """Its error, without the stack."""
-        held = decoded(self.value.get("error") or self.value.get("errorInfo"))
-        return {key: held[key] for key in held if key != "stack"} if isinstance(held, dict) else held
+        return first_text(self.value, *keys)
 
     @property
     def thread(self) -> str:
         """The conversation that it names."""
         named = self.text("threadId") or text_of(as_dict(decoded(self.value.get("metadata"))).get("threadId"))
         return named or text_of(self.attributes.get("conversationId"))
+
+
+def _span(value: Record, origin: Origin) -> Span:
+    error = decoded(value.get("error") or value.get("errorInfo"))
+    return Span(
+        value,
+        origin,
+        id=first_text(value, "spanId", "id"),
+        parent=first_text(value, "parentSpanId", "parentId"),
+        kind=kind_of(value),
+        attributes=as_dict(decoded(value.get("attributes"))),
+        output=as_dict(decoded(value.get("output"))),
+        started=seconds(value.get("startedAt", value.get("startTime"))),
+        error={key: error[key] for key in error if key != "stack"} if isinstance(error, dict) else error,
+    )
 
 
 @dataclass(slots=True)
@@ -146,7 +135,7 @@ def spans_of(source: Source, skipped: list[Skipped]) -> list[Span]:
     """Every span, in order of time; of one that was written twice, the last."""
     found: dict[tuple[str, str], Span] = {}
     for record, origin in records(source, skipped):
-        held = [Span(span, inside(origin, *path)) for span, path in spans_in(record)]
+        held = [_span(span, inside(origin, *path)) for span, path in spans_in(record)]
         if not held:
             skipped.append(Skipped(origin.line, origin.offset, "no span of Mastra's"))
         found |= {(span.text("traceId"), span.id): span for span in held}
@@ -163,7 +152,9 @@ def steps_of(spans: Sequence[Span], by_id: Mapping[str, Span]) -> tuple[list[Ste
         above = by_id.get(span.parent)
         if span.kind == STEP or (alone and not (span.kind == INFERENCE and above and above.kind == STEP)):
             around = ancestors(span.parent, by_id, lambda one: one.parent)
-            found.append(Step(span, inner.get(span.id, span), around, _replied(span)))
+            contents, places = reply_contents(span.output), (inside(span.origin, "output"),)
+            replied = [CallMessage(Role.ASSISTANT, contents, places, span.id)] if contents else []
+            found.append(Step(span, inner.get(span.id, span), around, replied))
     tools = _Tools(spans, by_id)
     for step in found:
         homes = (step.span.id, step.generation.id if step.generation else "", "")
@@ -219,11 +210,6 @@ def _given(tool: Span, call_id: str) -> list[CallMessage]:
         return []
     failed = bool(error) or tool.attributes.get("success") is False
     return [result_said(tool.value["output"], inside(tool.origin, "output"), call_id, tool.id, is_error=failed)]
-
-
-def _replied(span: Span) -> list[CallMessage]:
-    contents = reply_contents(span.output)
-    return [CallMessage(Role.ASSISTANT, contents, (inside(span.origin, "output"),), span.id)] if contents else []
 
 
 def reply_contents(output: Record) -> tuple[Content, ...]:

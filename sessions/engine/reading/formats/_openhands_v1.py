@@ -8,7 +8,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, first_text, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role, Usage
 
@@ -26,7 +26,6 @@ OTHER_KINDS = set(
 )
 KINDS = CONTEXT_KINDS | OTHER_KINDS
 FAILURES = ("ConversationErrorEvent", "ServerErrorEvent")
-_ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 
 
 def is_event(value: Any) -> bool:
@@ -46,7 +45,7 @@ def role_of(event: Record) -> Role | None:
     if kind == "MessageEvent":
         native = text_of(as_dict(event.get("llm_message")).get("role"))
         from_agent = not native and event.get("source") == "agent"
-        return Role.ASSISTANT if from_agent else _ROLES.get(native, Role.USER)
+        return Role.ASSISTANT if from_agent else ROLES.get(native, Role.USER)
     return Role.USER if kind in CONTEXT_KINDS else None
 
 
@@ -71,12 +70,11 @@ def forgotten_ids(event: Record) -> set[str]:
 
 def tool_definitions(event: Record) -> tuple[Content, ...]:
     """Tool definitions in the system prompt's event, each as compact JSON under its name."""
-    return blocks.definitions(
-        event.get("tools"),
-        lambda tool: (
-            text_of(as_dict(tool).get("name")) or blocks.function_name(tool) or text_of(as_dict(tool).get("title"))
-        ),
-    )
+
+    def name_of(tool: Any) -> str:
+        return first_text(as_dict(tool), "name") or blocks.function_name(tool) or first_text(as_dict(tool), "title")
+
+    return blocks.definitions(event.get("tools"), name_of)
 
 
 def condenser_limit(settings: Any) -> int | None:
@@ -144,12 +142,8 @@ def _action(event: Record) -> tuple[Content, ...]:
 
 def _thinking(holder: Record, said: str) -> tuple[Content, ...]:
     """Thinking once: blocks with their signatures, else the plain text, unless what is said repeats it."""
-    found = []
-    for block in as_list(holder.get("thinking_blocks")):
-        if isinstance(block, dict):
-            found.append(block_of(block) if block.get("type") == "thinking" else blocks.opaque(block))
-        else:
-            found.append(Content(Kind.OPAQUE, text=dumps(block)))
+    listed = as_list(holder.get("thinking_blocks"))
+    found = [block_of(b) if as_dict(b).get("type") == "thinking" else blocks.opaque(b) for b in listed]
     plain = text_of(holder.get("reasoning_content"))
     if plain and not found and plain.strip() not in said:
         found.append(Content(Kind.THINKING, text=plain))
@@ -189,9 +183,7 @@ def _parts(content: Any) -> tuple[Content, ...]:
     text = content.get("text") if isinstance(content, dict) else content
     if isinstance(text, str) or content is None:
         return (Content(Kind.TEXT, text=text),) if text else ()
-    if not isinstance(content, dict):
-        return (Content(Kind.OPAQUE, text=dumps(content)),)
-    links = as_list(content.get("image_urls"))
+    links = as_list(as_dict(content).get("image_urls"))
     if links and all(isinstance(link, str) for link in links):
         return tuple(blocks.media_link(link, kind=Kind.IMAGE) for link in links)
     return (blocks.opaque(content),)

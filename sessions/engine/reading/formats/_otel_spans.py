@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
@@ -47,7 +47,7 @@ class Span:
 
     def text(self, *keys: str) -> str:
         """The first of the attributes that is text."""
-        return next((found for key in keys if (found := text_of(self.get(key)))), "")
+        return next(filter(None, (text_of(self.get(key)) for key in keys)), "")
 
 
 def spans_in(record: Record, origin: Origin) -> Iterator[Span]:
@@ -192,18 +192,14 @@ def _span(value: Record, origin: Origin) -> Span:
     return Span(
         attributes=attributes,
         origin=origin,
-        id=_first(value, context, "spanId", "span_id"),
-        parent=_first(value, {}, "parentSpanId", "parent_span_id", "parent_id"),
-        trace=_first(value, context, "traceId", "trace_id"),
+        id=first_text(value, "spanId", "span_id") or first_text(context, "spanId", "span_id"),
+        parent=first_text(value, "parentSpanId", "parent_span_id", "parent_id"),
+        trace=first_text(value, "traceId", "trace_id") or first_text(context, "traceId", "trace_id"),
         name=text_of(value.get("name")),
         started=_nanoseconds(started),
         error=_error_text(value, attributes),
         events=tuple((event, n) for n, event in enumerate(as_list(value.get("events"))) if is_event(event)),
     )
-
-
-def _first(value: Record, context: Record, *keys: str) -> str:
-    return next((found for key in keys for held in (value, context) if (found := text_of(held.get(key)))), "")
 
 
 def _nanoseconds(value: Any) -> float | None:

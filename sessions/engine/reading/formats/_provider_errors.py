@@ -399,9 +399,8 @@ def once(errors: Iterable[ProviderError], boundaries: Collection[int] = ()) -> t
 
 def failed_compaction(status: int = 0, error: Refusal | None = None) -> Refusal:
     """A compaction that was tried and failed; ``error`` is what was told of it, if anything."""
-    return (error or Refusal(ErrorKind.COMPACTION, status=status))._replace(
-        kind=ErrorKind.COMPACTION, of_compaction=True
-    )
+    told = error or Refusal(ErrorKind.COMPACTION, status=status)
+    return told._replace(kind=ErrorKind.COMPACTION, of_compaction=True)
 
 
 def is_between(boundaries: Sequence[int], first: int, message: int) -> bool:

@@ -24,10 +24,6 @@ _TYPES = {
 }
 
 
-class _NotPlain(ValueError):
-    """Something in the repr is neither a value nor a call with keywords."""
-
-
 def block_from_repr(text: str) -> dict[str, Any] | None:
     """The block that ``text`` is the repr of, as the Messages API writes it; None where it is not one."""
     opening = _BLOCK.match(text)
@@ -72,7 +68,7 @@ def _end_of_value(text: str, place: int) -> int:
 
 
 def _value(node: ast.expr) -> Any:
-    """A literal, a container of such, or a call with keyword arguments as a dict of them."""
+    """A literal, a container of such, or a call with keyword arguments as a dict; raises ValueError for all else."""
     match node:
         case ast.Constant(value=value):
             return value
@@ -84,4 +80,4 @@ def _value(node: ast.expr) -> Any:
             return {str(keyword.arg): _value(keyword.value) for keyword in keywords}
         case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
             return -number
-    raise _NotPlain(type(node).__name__)
+    raise ValueError(type(node).__name__)

@@ -109,6 +109,14 @@ def misread(reason: str) -> UnreadableInput:
     return UnreadableInput(reason, next_step="Check the file's format")
 
 
+def object_of(source: Source, what: str) -> dict[str, Any]:
+    """The one object that a file of ``what`` holds; raises UnreadableInput where it is none."""
+    document = source.document()
+    if not isinstance(document, dict):
+        raise misread(f"not {what}: no object")
+    return document
+
+
 def cleared_before(n_cleared: int) -> tuple[int, str]:
     """What to note of results that a file holds no longer, and whether there are any."""
     return n_cleared, f"Results cleared before recording: {n_cleared}; their content is not in this session"
@@ -174,12 +182,17 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
             skipped.append(Skipped(line.number, line.offset + start, "an event whose data is no object"))
 
 
+def folders_of(name: str) -> list[str]:
+    """The folders that a file's name tells, the outermost first, and its own name."""
+    return name.replace("\\", "/").split("/")
+
+
 def stem_of(name: str) -> str:
     """A file's name without folders and extensions, "session" where there is none."""
-    return name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0] or "session"
+    return folders_of(name)[-1].rsplit(".", 1)[0] or "session"
 
 
 def folder_of(name: str, start: str) -> str:
     """The folder of a file whose name begins with ``start``; the file's own name where it was given another."""
-    folders = name.replace("\\", "/").split("/")
+    folders = folders_of(name)
     return folders[-2] if len(folders) > 1 and stem_of(name).startswith(start) and folders[-2] else stem_of(name)

@@ -119,17 +119,17 @@ def home(
     recent = list(_recent(threads, call))
     going_on = next((n for n in recent if _goes_on(threads[n], call, sent)), None)
     if going_on is None and not call.sent and call.group:
-        return next(
-            (n for n in recent if _is_beside(threads[n].newest, call) and threads[n].first.system == call.system), None
-        )
+        return next((n for n in recent if _is_beside(threads[n], call)), None)
     return going_on
 
 
-def _is_beside(newest: TracedCall, call: TracedCall) -> bool:
-    """Whether a call whose prompt was not recorded may follow another one: of the same agent, tool and model."""
-    if newest.owner or call.owner:
-        return (newest.owner, newest.model) == (call.owner, call.model)
-    return (newest.caller, newest.above, newest.model) == (call.caller, call.above, call.model)
+def _is_beside(thread: CallThread, call: TracedCall) -> bool:
+    """Whether a call whose prompt was not recorded may follow: of the same agent, or tool and spans, and model."""
+    last = thread.newest
+    same = (
+        last.owner == call.owner if last.owner or call.owner else (last.caller, last.above) == (call.caller, call.above)
+    )
+    return same and last.model == call.model and thread.first.system == call.system
 
 
 def _recent(threads: Sequence[CallThread], call: TracedCall, n_newer: int = 0) -> Iterator[int]:

@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._counts import openai_usage, usage_of
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._python_repr import fields_from_repr
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of, written
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, parsed, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Role, Usage
 
@@ -28,9 +28,8 @@ MESSAGE_KEYS = ("content", "parts", "tool_calls", "message")
 GEMINI_KEYS = frozenset(
     {"text", "function_call", "functionCall", "function_response", "functionResponse", "inlineData"}
 )
-AI_SDK_TYPES = ("tool-call", "tool-result")
 LIST_KEYS = ("messages", "input", "contents", "output")
-REPLIES: tuple[tuple[str | int, ...], ...] = (
+REPLIES: tuple[Path, ...] = (
     ("message",),
     ("content",),
     ("output",),
@@ -112,7 +111,7 @@ def _message_contents(message: Record) -> tuple[Content, ...]:
     parts = as_list(message.get("parts"))
     if any(isinstance(part, dict) and "type" not in part and part.keys() & GEMINI_KEYS for part in parts):
         return gemini.parts_of(parts)
-    if any(as_dict(part).get("type") in AI_SDK_TYPES for part in as_list(held)):
+    if any(as_dict(part).get("type") in ("tool-call", "tool-result") for part in as_list(held)):
         return ai_sdk.parts_of(held, role_of(message))
     extra = as_dict(message.get("additional_kwargs")).get("tool_calls")
     if calls := as_list(decoded(message.get("tool_calls"))) or as_list(decoded(extra)):
@@ -248,7 +247,7 @@ def system_of(value: Any) -> tuple[Content, ...]:
 def _messages(value: Any, origin: Origin) -> Iterator[tuple[Any, Origin]]:
     """The messages in a value: in a list, under the keys that frameworks keep them under, or the value itself."""
     if path := _way(value):
-        yield from _messages(decoded(_at(value, path)), inside(origin, *path))
+        yield from _messages(decoded(value_at(value, path)), inside(origin, *path))
     elif isinstance(value, list) and any(_is_said(item) for item in value):
         for position, item in enumerate(value):
             yield item, inside(origin, position)
@@ -256,10 +255,10 @@ def _messages(value: Any, origin: Origin) -> Iterator[tuple[Any, Origin]]:
         yield value, origin
 
 
-def _way(value: Any) -> tuple[str | int, ...]:
+def _way(value: Any) -> Path:
     """The way to what a value says, where it wraps it; empty where it says it itself."""
     if isinstance(value, list):
-        return (0, "message") if is_message(_at(value, (0, "message"))) else ()
+        return (0, "message") if is_message(value_at(value, (0, "message"))) else ()
     if not isinstance(value, dict) or _is_said(value):
         return ()
     for key in LIST_KEYS:
@@ -268,7 +267,7 @@ def _way(value: Any) -> tuple[str | int, ...]:
             return (key, 0)
         if isinstance(held, list) and any(_is_said(item) for item in held):
             return (key,)
-    found = next((path for path in REPLIES if is_message(decoded(_at(value, path)))), ())
+    found = next((path for path in REPLIES if is_message(decoded(value_at(value, path)))), ())
     return found or (("prompt",) if isinstance(value.get("prompt"), str) else ())
 
 
@@ -277,8 +276,8 @@ def first_said(value: Any) -> Any:
     return next((decoded(message) for message, _ in _messages(decoded(value), Origin(0, 0, 0))), None)
 
 
-def _at(value: Any, path: tuple[str | int, ...]) -> Any:
-    """What stands at ``path``, None where nothing does."""
+def value_at(value: Any, path: Path) -> Any:
+    """What stands at ``path``, JSON in strings read on the way; None where nothing does."""
     for step in path:
         held = decoded(value)
         value = next(iter(as_list(held)), None) if isinstance(step, int) else as_dict(held).get(step)

@@ -8,12 +8,14 @@ from typing import Any
 
 from sessions.engine.base import limits
 from sessions.engine.reading.json_values import JsonProblem, dumps, loads
-from sessions.engine.transcript.types import Block, Content
+from sessions.engine.transcript.types import Block, Content, Role
 
 Record = Mapping[str, Any]
 """A JSON object as it stands in the file."""
 Path = tuple[str | int, ...]
 """From a JSON value to a part of it."""
+ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
+"""As most name them; any other is a user's."""
 Measured = Callable[[Iterable[Content]], tuple[Block, ...]]
 """What makes blocks of contents while a file is read."""
 
@@ -31,6 +33,11 @@ def as_dict(value: Any) -> dict[str, Any]:
 def as_list(value: Any) -> list[Any]:
     """``value`` if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
+
+
+def first_text(record: Record, *keys: str) -> str:
+    """The text under the first of ``keys`` that has any."""
+    return next((found for key in keys if (found := text_of(record.get(key)))), "")
 
 
 def seconds(value: Any) -> float | None:

@@ -9,7 +9,7 @@ from typing import Any
 from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._thread import Call, Thread
+from sessions.engine.reading.formats._thread import Thread
 from sessions.engine.reading.formats._values import Measured, Record
 from sessions.engine.transcript.types import Content, Origin, Role, Usage
 
@@ -92,13 +92,6 @@ class Conversation:
         self._keys = self.live, len(self.live), keys
         return key in keys
 
-    def finish(self) -> Thread:
-        """The thread, with the request that still waits for its reply."""
-        if self.pending:
-            n = len(self.thread.entries)
-            self.thread.calls.append(Call(n, n, self.pending.model, self.pending.timestamp))
-        return self.thread
-
 
 def parts_at(values: Iterable[Any], at: Origin) -> list[Part]:
     """Each value of a list with its place."""
@@ -111,7 +104,7 @@ def log_at(values: Iterable[Any], at: Origin) -> Exchange:
 
 
 def pair_in(
-    document: Record, is_request: Callable[[Record], bool], is_response: Callable[[Record], bool]
+    document: Record, is_request: Callable[[Record], object], is_response: Callable[[Record], object]
 ) -> tuple[Record | None, Record | None]:
     """The request and the response in ``document``, or what it is itself; None for what is not there."""
     held = document.get("request"), document.get("response")

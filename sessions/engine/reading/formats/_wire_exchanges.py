@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents,
 from sessions.engine.reading.formats._counts import first_count, local_usage, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, response_of
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._traces import decoded, system_of, tools_of
+from sessions.engine.reading.formats._traces import decoded, system_of, tools_of, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
@@ -135,8 +135,11 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         replied = [CallMessage(Role.ASSISTANT, contents, (place,), _id(response))] if contents else []
     edits = edits_of(request, response, _status(exchange.record), to_compact=is_compact)
     said = request.get("system") if "system" in request else request.get("instructions")
-    places = (exchange.record, as_dict(exchange.record.get("request")))
-    times = (seconds(held.get(key)) for held in places for key in TIME_KEYS)
+    record, beside = exchange.record, as_dict(exchange.record.get("request"))
+    times = (seconds(place.get(key)) for place in (record, beside) for key in TIME_KEYS)
+    # The session that a client names in the request's metadata, or to Helicone.
+    match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
+    held = record.get("request_properties") or record.get("properties") or beside.get("properties")
     return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=replied,
@@ -144,7 +147,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         model=text_of(response.get("model")) or text_of(request.get("model")),
         response_id=text_of(response.get("id")),
         timestamp=next((time for time in times if time is not None), None),
-        group=_group(request, exchange.record),
+        group=match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id")),
         system=system_of(said) + tools_of(request.get("tools")),
         continues=text_of(request.get("previous_response_id")),
         edits=edits,
@@ -244,20 +247,9 @@ def is_of_proxy(exchange: HttpExchange) -> bool:
     return exchange.request_path == ("request",) and bool(_address(record)) and bool(_status(record))
 
 
-def _group(request: Record, record: Record) -> str:
-    """The session that a client names in the request's metadata, or to Helicone."""
-    match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
-    beside = as_dict(record.get("request"))
-    held = record.get("request_properties") or record.get("properties") or beside.get("properties")
-    return match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id"))
-
-
 def at_path(record: Any, path: Path) -> Any:
     """What stands at ``path``, JSON in strings read; streamed text stays text."""
-    value = record
-    for step in path:
-        held = decoded(value)
-        value = held.get(step) if isinstance(held, dict) else None
+    value = value_at(record, path)
     found = decoded(value)
     return value if isinstance(value, str) and not isinstance(found, (dict, list)) else found
 

@@ -36,7 +36,7 @@ METHODS = ("session/update", "session/prompt", "session/new", "session/load", "i
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
 
 
-class AcpSession:
+class _Session:
     """One session in the making."""
 
     def __init__(self, measure: Measured) -> None:
@@ -51,13 +51,11 @@ class AcpSession:
         self.unknown: Counter[str] = Counter()
 
     def prompt(self, blocks: Sequence[Any], origin: Origin) -> None:
-        """What the user sent."""
         self._end()
         self.piece = Piece(Role.USER, [list(blocks)], [origin])
         self._end()
 
     def take(self, update: Record, origin: Origin) -> None:
-        """One update of the session."""
         kind = update["sessionUpdate"]
         if kind in SAID:
             self._extend(Role.ASSISTANT, update, origin)
@@ -68,7 +66,11 @@ class AcpSession:
             self._end()
             self.history.add(Role.USER, update_contents([update]), [origin], typed=False)
         elif kind == "usage_update":
-            self._usage(count_of(update.get("used")), count_of(update.get("size")))
+            self.used = used = count_of(update.get("used")) or self.used
+            self.window = count_of(update.get("size")) or self.window
+            newest = self.history.compactions[-1:]
+            if count_of(update.get("used")) and newest and newest[0].tokens_after is None:
+                self.history.compactions[-1] = replace(newest[0], tokens_after=used)
         elif kind == "compaction_summary_chunk":
             self.chunks.setdefault(text_of(update.get("compactionId")), Piece(Role.USER)).add(update, origin)
         elif kind == "compaction_update":
@@ -77,7 +79,6 @@ class AcpSession:
             self.unknown[kind] += 1
 
     def failed(self, error: Record) -> None:
-        """An error in place of an answer."""
         self._end()
         self.history.fail(error)
 
@@ -101,12 +102,6 @@ class AcpSession:
         if piece and (contents := update_contents(piece.values)):
             self.history.end_run()
             self.history.say(piece.role, contents, piece.origins)
-
-    def _usage(self, used: int, size: int) -> None:
-        self.used, self.window = used or self.used, size or self.window
-        newest = self.history.compactions[-1:]
-        if used and newest and newest[0].tokens_after is None:
-            self.history.compactions[-1] = replace(newest[0], tokens_after=used)
 
     def _compaction(self, update: Record, origin: Origin) -> None:
         """Completed or failed, once for each id; which messages left is not recorded."""
@@ -228,7 +223,7 @@ class _Acp:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        sessions: dict[str, AcpSession] = defaultdict(lambda: AcpSession(measure))
+        sessions: dict[str, _Session] = defaultdict(lambda: _Session(measure))
         asked: dict[str, str] = {}
         newest = ""
         for line, value in objects(source, skipped):
@@ -254,10 +249,9 @@ class _Acp:
 
 def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
     """The update in a line and the path to it; empty where there is none."""
-    for path in (("params", "update"), ("update",), ()):
-        held: Any = value
-        for step in path:
-            held = as_dict(held).get(step)
+    params = as_dict(value.get("params"))
+    places = ((params.get("update"), ("params", "update")), (value.get("update"), ("update",)), (value, ()))
+    for held, path in places:
         if isinstance(held, dict) and isinstance(held.get("sessionUpdate"), str):
             return held, path
     return (told(value), ()) if value.get("type") in TOLD and isinstance(value.get("tag"), str) else ({}, ())

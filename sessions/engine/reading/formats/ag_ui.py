@@ -53,7 +53,7 @@ class _AgUi:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the runs of a thread, one after another."""
         skipped: list[Skipped] = []
-        reading = AgUiReading(Assembly(measure))
+        reading = _Reading(Assembly(measure))
         for event, origin in records(source, skipped):
             reading.take(event, origin)
         reading.end()
@@ -64,7 +64,7 @@ class _AgUi:
     contents = all_values(lambda values, _: _contents(values))
 
 
-class AgUiReading:
+class _Reading:
     """One thread in the making; ``said`` are the events of the reply that is being read."""
 
     def __init__(self, history: Assembly) -> None:
@@ -76,7 +76,6 @@ class AgUiReading:
         self.unknown: Counter[str] = Counter()
 
     def take(self, event: Record, origin: Origin) -> None:
-        """One event."""
         kind = text_of(event.get("type"))
         if said := SAID.fullmatch(kind):
             if said[1] == "TEXT_MESSAGE" and text_of(event.get("role")) not in ("", "assistant"):
@@ -91,8 +90,13 @@ class AgUiReading:
         elif kind == "RUN_STARTED":
             self.end()
             self.thread, self.first = text_of(event.get("threadId")) or self.thread, len(self.history.requests)
-            for position, entry in enumerate(as_list(as_dict(event.get("input")).get("messages"))):
-                self._sent(as_dict(entry), inside(origin, "input", "messages", position))
+            for position, entry in enumerate(map(as_dict, as_list(as_dict(event.get("input")).get("messages")))):
+                # A message that a run was started with, unless an earlier run told it.
+                native, role = text_of(entry.get("id")), ROLES.get(text_of(entry.get("role")))
+                contents, place = _contents([entry]), inside(origin, "input", "messages", position)
+                if role is not None and contents and not (native and native in self.known):
+                    self.known.add(native)
+                    self.history.say(role, contents, [place], id=native)
         elif kind == "RUN_FINISHED":
             self.end()
             requests, told = self.history.requests, as_list(event.get("usage"))
@@ -105,17 +109,7 @@ class AgUiReading:
         elif not SHOWN.fullmatch(kind):
             self.unknown[kind] += 1
 
-    def _sent(self, entry: Record, origin: Origin) -> None:
-        """A message that a run was started with, unless an earlier run told it."""
-        native, role = text_of(entry.get("id")), ROLES.get(text_of(entry.get("role")))
-        contents = _contents([entry])
-        if role is None or not contents or (native and native in self.known):
-            return
-        self.known.add(native)
-        self.history.say(role, contents, [origin], id=native)
-
     def end(self) -> None:
-        """The reply is complete."""
         said, places, self.said, self.places = self.said, self.places, [], []
         contents = _contents(said)
         role = ROLES.get(next((text_of(event["role"]) for event in said if event.get("role")), "assistant"), Role.USER)

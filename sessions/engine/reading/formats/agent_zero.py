@@ -16,11 +16,11 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._records import inside, misread, stem_of
+from sessions.engine.reading.formats._records import inside, object_of, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import BESIDE, OWN_ESTIMATE, ErrorKind, EventKind
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role
 
 USER, RESULT, SUMMARY = "user_message", "tool_result", "messages_summary"
 """What a message that is not the model's holds: a prompt, a tool's result, a summary of older ones of its topic."""
@@ -28,16 +28,12 @@ _STALLED = re.compile(r"history compression .{0,400}?tokens before: (\d{1,12})",
 
 
 class Entry(NamedTuple):
-    """What is sent of a part of a history: a message, or a summary; with its place."""
+    """What is sent of a part of a history: a message, which somebody may have typed, or a summary; with its place."""
 
     value: Any
     origin: Origin
     is_summary: bool
-
-    @property
-    def is_prompt(self) -> bool:
-        """Whether somebody typed it."""
-        return not self.is_summary and USER in as_dict(as_dict(self.value).get("content"))
+    is_prompt: bool = False
 
 
 class _AgentZero:
@@ -61,9 +57,7 @@ class _AgentZero:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session for each agent; those under the first are its subordinates."""
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not a chat: no object")
+        document = object_of(source, "a chat")
         log: dict[int, list[Record]] = {}
         for item in map(as_dict, as_list(as_dict(document.get("log")).get("logs"))):
             log.setdefault(count_of(item.get("agent_number", item.get("agentno"))), []).append(item)
@@ -76,15 +70,11 @@ class _AgentZero:
             _add(history, entries, log.get(position, []))
             tokens = count_of(as_dict(as_dict(agent.get("data")).get("ctx_window")).get("tokens"))
             history.note(tokens, f"Agent Zero's {OWN_ESTIMATE} of its last prompt: {tokens:,} tokens")
-            made.append(_session(history, name, position, text_of(document.get("name"))))
+            facts = {"parent_id": name} if position else {"title": text_of(document.get("name"))}
+            made.append(history.transcript(f"{name}/{position}" if position else name, self.name, **facts))
         return read_as(self.name, made, [], "no agent with a history")
 
     contents = all_values(lambda values, message: _summaries(values) if message.summary else _contents(values[0]))
-
-
-def _session(history: Assembly, name: str, position: int, title: str) -> Transcript:
-    facts = {"parent_id": name} if position else {"title": title}
-    return history.transcript(f"{name}/{position}" if position else name, FORMAT.name, **facts)
 
 
 def _entries(part: Record, origin: Origin) -> Iterator[Entry]:
@@ -98,14 +88,11 @@ def _entries(part: Record, origin: Origin) -> Iterator[Entry]:
     if "current" in part:
         yield from _entries(as_dict(part["current"]), inside(origin, "current"))
     for n, message in enumerate(as_list(part.get("messages"))):
-        if not isinstance(message, dict):
-            continue
-        place = inside(origin, "messages", n)
-        said = as_dict(as_dict(message).get("content"))
+        place, said = inside(origin, "messages", n), as_dict(as_dict(message).get("content"))
         if text_of(said.get(SUMMARY)):
             yield Entry(said[SUMMARY], inside(place, "content", SUMMARY), is_summary=True)
-        else:
-            yield Entry(message, place, is_summary=False)
+        elif isinstance(message, dict):
+            yield Entry(message, place, is_summary=False, is_prompt=USER in said)
 
 
 def _add(history: Assembly, entries: Sequence[Entry], log: Sequence[Record]) -> None:
@@ -128,7 +115,12 @@ def _add(history: Assembly, entries: Sequence[Entry], log: Sequence[Record]) -> 
         if entry.is_prompt:
             _tell(history, turns[open_turn] if open_turn >= 0 else [])
             open_turn += 1
-        _message(history, entry)
+        contents = _contents(entry.value)
+        if entry.value.get("ai"):
+            history.end_run()
+            history.reply(contents, [entry.origin])
+        else:
+            history.add(Role.USER, contents, [entry.origin], typed=entry.is_prompt)
     _stand_for(history, held)
     _tell(history, turns[-1])
 
@@ -139,15 +131,6 @@ def _stand_for(history: Assembly, held: list[Entry]) -> None:
         values = [entry.value for entry in held]
         history.summary(_summaries(values), [entry.origin for entry in held], history.forget(()))
         held.clear()
-
-
-def _message(history: Assembly, entry: Entry) -> None:
-    value = as_dict(entry.value)
-    if value.get("ai"):
-        history.end_run()
-        history.reply(_contents(value), [entry.origin])
-    else:
-        history.add(Role.USER, _contents(value), [entry.origin], typed=entry.is_prompt)
 
 
 _EXTENSION = re.compile(r"\bextension error$", re.IGNORECASE)

@@ -16,6 +16,7 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, se
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
+CALLS = ("tool-call", "tool-result")
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
 
 
@@ -26,8 +27,10 @@ class _AiSdk:
     coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
-        entries = [entry for record in first_records(head) for entry in _held(record) if _is_entry(entry)]
-        model = sum(any(_is_model_part(part) for part in as_list(entry.get("content"))) for entry in entries)
+        found = [m if isinstance(m := record.get("messages"), list) else [record] for record in first_records(head)]
+        entries = [entry for held in found for entry in held if _is_entry(entry)]
+        said = [[as_dict(part) for part in as_list(entry.get("content"))] for entry in entries]
+        model = sum(any(p.get("type") in CALLS and isinstance(p.get("toolCallId"), str) for p in one) for one in said)
         shown = sum(_is_ui(entry) for entry in entries)
         if shown and 2 * shown > len(entries):
             return Sniff(90, f"{shown} of {len(entries)} messages are UIMessages: a role and parts with a type")
@@ -38,11 +41,11 @@ class _AiSdk:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session for every record with messages; messages that stand alone are one session."""
         skipped: list[Skipped] = []
-        stem, flat = stem_of(source.name), AiSdkReading(measure)
+        stem, flat = stem_of(source.name), _Reading(measure)
         found: list[Transcript] = []
         for record, origin in records(source, skipped):
             if isinstance(record.get("messages"), list):
-                reading = AiSdkReading(measure)
+                reading = _Reading(measure)
                 for position, entry in enumerate(record["messages"]):
                     reading.take(entry, inside(origin, "messages", position), skipped)
                 title = text_of(record.get("title"))
@@ -57,7 +60,7 @@ class _AiSdk:
     )
 
 
-class AiSdkReading:
+class _Reading:
     """One session in the making."""
 
     def __init__(self, measure: Measured) -> None:
@@ -66,7 +69,6 @@ class AiSdkReading:
         self.n_usage = 0
 
     def take(self, entry: Any, origin: Origin, skipped: list[Skipped]) -> None:
-        """One message."""
         if not _is_entry(entry):
             skipped.append(Skipped(origin.line, origin.offset, "no message with a role and content or parts"))
             return
@@ -99,7 +101,6 @@ class AiSdkReading:
             self.history.add(Role.USER, results, where, id=native, timestamp=time)
 
     def finish(self, native_id: str, title: str) -> Transcript:
-        """The session."""
         self.history.note(self.n_shown, f"Parts that are shown and never sent: {self.n_shown}")
         self.history.note(self.n_usage, f"Messages with usage in their metadata: {self.n_usage}; the sums are not used")
         return self.history.transcript(native_id, _AiSdk.name, title=title)
@@ -109,18 +110,10 @@ def _time(entry: Record) -> float | None:
     return seconds(entry.get("createdAt") or as_dict(entry.get("metadata")).get("createdAt"))
 
 
-def _held(record: Record) -> list[Any]:
-    return record["messages"] if isinstance(record.get("messages"), list) else [record]
-
-
 def _is_entry(entry: Any) -> bool:
     if not isinstance(entry, dict) or text_of(entry.get("role")) not in ROLES:
         return False
     return isinstance(entry.get("parts"), list) or isinstance(entry.get("content"), (str, list))
-
-
-def _is_model_part(part: Any) -> bool:
-    return as_dict(part).get("type") in ("tool-call", "tool-result") and isinstance(part.get("toolCallId"), str)
 
 
 def _is_ui(entry: Record) -> bool:

@@ -21,7 +21,6 @@ START = "# aider chat started at "
 USER, OUTPUT = "#### ", ">"
 ASKING = ("/ask ", "/code ", "/architect ", "/context ", "/help ")
 """Commands whose text goes to the model; all others are aider's own."""
-FORGETTING = ("/clear", "/reset")
 MODEL = re.compile(r"> (?:Main m|M)odel: (\S+) with ")
 TOKENS = re.compile(r"> Tokens: (\S+) sent,(?: (\S+) cache write,)?(?: (\S+) cache hit,)? (\S+) received\b")
 EXHAUSTED = re.compile(r"> (?:Input|Total) tokens: ~?([\d,]+) of ([\d,]+) -- .*exhausted context window")
@@ -49,20 +48,19 @@ class _Aider:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A file whose first line says when an aider chat started."""
         text = head.data.removeprefix(b"\xef\xbb\xbf").lstrip()
         return Sniff(95, "line 1 says when an aider chat started") if text.startswith(START.encode()) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        sessions: list[AiderReading] = []
+        sessions: list[_Reading] = []
         for line in source.lines():
             if line.data is None:
                 skipped.append(line.skipped(too_long(line)))
                 continue
             text = line.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
             if text.startswith(START):
-                sessions.append(AiderReading(measure, text.removeprefix(START).strip()))
+                sessions.append(_Reading(measure, text.removeprefix(START).strip()))
             elif sessions:
                 sessions[-1].take(text, line)
             elif text.strip():
@@ -72,7 +70,7 @@ class _Aider:
     contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 
 
-class AiderReading:
+class _Reading:
     """One session in the making: the lines of the message that is being read, and where it starts."""
 
     def __init__(self, measure: Measured, started: str) -> None:
@@ -90,7 +88,6 @@ class AiderReading:
         self.listed: list[str] = []
 
     def take(self, text: str, line: Line) -> None:
-        """One line after the session's start."""
         if text.startswith(OUTPUT):
             self._flush()
             self._output(text)
@@ -105,7 +102,6 @@ class AiderReading:
         self.lines.append(text)
 
     def finish(self, stem: str) -> Transcript:
-        """The session."""
         self._flush()
         self._close(None)
         self.history.note(self.n_counted, ROUNDED)
@@ -122,7 +118,7 @@ class AiderReading:
         if self.is_user and said.startswith("/") and not said.startswith(ASKING):
             self.n_commands += 1
             self._close(None)
-            if said.split(maxsplit=1)[0] in FORGETTING and self.history.messages:
+            if said.split(maxsplit=1)[0] in ("/clear", "/reset") and self.history.messages:
                 self.history.forget(range(len(self.history.messages)), trigger="manual")
             return
         origin = Origin(first.number, first.offset, last.offset + last.length - first.offset, (TEXT,))
@@ -140,7 +136,9 @@ class AiderReading:
             self.model = model[1]
         elif counts := TOKENS.match(text):
             self.n_counted += 1
-            self._close(_usage(counts))
+            # What was sent is the whole context; the part read from the cache is in it.
+            sent, read, received = (_count(counts[n]) for n in (1, 3, 4))
+            self._close(inclusive_usage(sent, received, cache_read=min(read, sent)))
         elif exhausted := EXHAUSTED.match(text):
             sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
             self.history.refuse(Refusal(ErrorKind.CONTEXT, sent, limit))
@@ -182,12 +180,6 @@ def _said(text: str) -> str:
     """What a message says: without the marks of a user's lines."""
     lines = [line.removeprefix(USER).rstrip("\r") for line in text.split("\n")]
     return "\n".join(line.removesuffix("  ") for line in lines).strip()
-
-
-def _usage(counts: re.Match[str]) -> Usage | None:
-    """What was sent is the whole context; the part read from the cache is in it."""
-    sent, read, received = (_count(counts[n]) for n in (1, 3, 4))
-    return inclusive_usage(sent, received, cache_read=min(read, sent))
 
 
 def _count(text: str | None) -> int:

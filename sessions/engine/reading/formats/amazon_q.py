@@ -6,14 +6,13 @@ stands beside the history, which has lost what it took.  Errors and notices stan
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import definitions, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import base64_of, definitions, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
@@ -74,22 +73,14 @@ def _result(result: Record) -> Content:
 def _image(image: Record) -> Content:
     """A picture, whose bytes are a list of numbers."""
     source = as_dict(image.get("source"))
-    held = as_list(source.get("bytes") or source.get("Bytes"))
-    if not held or not all(isinstance(byte, int) and 0 <= byte < 256 for byte in held):
+    if not (data := base64_of(source.get("bytes") or source.get("Bytes"))):
         return opaque(image, "image")
-    data = base64.b64encode(bytes(held)).decode("ascii")
     return Content(Kind.IMAGE, media_type=f"image/{text_of(image.get('format')).lower() or 'png'}", data=data)
 
 
 def of_answer(assistant: Record, key: str) -> str:
     """A text of an answer, of whichever kind it is."""
     return next((text_of(as_dict(held).get(key)) for kind, held in assistant.items() if kind in ANSWERED), "")
-
-
-def q_tools(record: Record) -> tuple[Content, ...]:
-    """Definitions of the tools that every request sends, by where they come from."""
-    listed = [tool for tools in as_dict(record.get("tools")).values() for tool in as_list(tools)]
-    return definitions([as_dict(tool).get("ToolSpecification", tool) for tool in listed])
 
 
 class _Entry(NamedTuple):
@@ -115,7 +106,6 @@ class _AmazonQ:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A conversation with a history and a transcript, or a database of them."""
         is_older = set(head.tables.get(TABLES[1], ())) == {"key", "value"}
         if is_older or has_columns(head, TABLES[0], "key", "conversation_id", "value"):
             return Sniff(95, "a database with conversations as JSON by key")
@@ -123,7 +113,6 @@ class _AmazonQ:
         return Sniff(95, f"{found} conversations with next_message, history and transcript") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session for each conversation."""
         skipped: list[Skipped] = []
         found: dict[str, Transcript] = {}
         for record, origin in _conversations(source, skipped):
@@ -173,14 +162,20 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             history.summary(q_contents(text), [inside(origin, "latest_summary", 0)], number, timestamp=when)
         if entry is not None:
             _asked(history, entry.user, entry.places[0])
-            _answered(history, entry)
+            if contents := q_contents(entry.assistant):
+                when = seconds(entry.metadata.get("stream_end_timestamp_ms"))
+                native, model = of_answer(entry.assistant, "message_id"), text_of(entry.metadata.get("model_id"))
+                history.end_run()
+                history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))
+    # By where they come from.
+    tools = [tool for listed in as_dict(record.get("tools")).values() for tool in as_list(listed)]
     states = (as_dict(as_dict(entry.user.get("env_context")).get("env_state")) for entry in entries)
     return history.transcript(
         text_of(record.get("conversation_id")) or stem,
         _AmazonQ.name,
         window=count_of(info.get("context_window_tokens")) or None,
-        system=measure(q_tools(record)),
+        system=measure(definitions([as_dict(tool).get("ToolSpecification", tool) for tool in tools])),
         project=next(filter(None, (text_of(state.get("current_working_directory")) for state in states)), ""),
         model="" if any(request.model for request in history.requests) else own,
     )
@@ -234,15 +229,6 @@ def _asked(history: Assembly, user: Record, origin: Origin) -> None:
         # An answer to cancelled calls may be typed beside their results.
         typed = bool(text_of(as_dict(next(iter(content.values()), None)).get("prompt")))
         history.add(Role.USER, contents, [origin], timestamp=seconds(user.get("timestamp")), typed=typed)
-
-
-def _answered(history: Assembly, entry: _Entry) -> None:
-    metadata = entry.metadata
-    if contents := q_contents(entry.assistant):
-        when = seconds(metadata.get("stream_end_timestamp_ms"))
-        native, model = of_answer(entry.assistant, "message_id"), text_of(metadata.get("model_id"))
-        history.end_run()
-        history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
 
 
 FORMAT = _AmazonQ()

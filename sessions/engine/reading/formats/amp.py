@@ -12,13 +12,21 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
-from sessions.engine.reading.formats._records import misread, noted, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
+from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._values import (
+    Record,
+    as_dict,
+    as_list,
+    count_of,
+    first_text,
+    seconds,
+    text_of,
+    written,
+)
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
 OWN_KEYS = ("messageId", "state", "meta")
-FAILED = ("error", "cancelled", "rejected-by-user")
 
 
 def _contents(entry: Any) -> tuple[Content, ...]:
@@ -44,7 +52,6 @@ class _Amp:
         return Sniff(0, "the id starts with T-, but no message has " + ", ".join(OWN_KEYS))
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the thread."""
         document = source.document()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             raise misread("not a thread: no list of messages")
@@ -54,7 +61,14 @@ class _Amp:
                 _add(history, entry, Origin(1, 0, source.size, ("messages", position)))
             else:
                 skipped.append(Skipped(1, 0, f"message {position} has no role and content of Amp's"))
-        history.warnings += _notes(document)
+        links = map(as_dict, as_list(document.get("relationships")))
+        related = [(text_of(link.get("type")) or "unknown", text_of(link.get("threadID"))) for link in links]
+        history.warnings += [f"Related thread ({kind}): {thread}" for kind, thread in related if thread]
+        entries = [as_dict(entry) for entry in document["messages"]]
+        n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
+        history.note(n_files, f"Files that the user mentioned: {n_files}; sent besides, not among the messages")
+        costs_alone = as_dict(document.get("usageLedger")) and not any(as_dict(entry.get("usage")) for entry in entries)
+        history.note(costs_alone, "The file's ledger of costs is no usage of calls")
         platform = as_dict(as_dict(as_dict(document.get("env")).get("initial")).get("platform"))
         transcript = history.transcript(
             text_of(document.get("id")) or stem_of(source.name),
@@ -109,39 +123,22 @@ def _block(block: Any) -> Content:
     summary = as_dict(block.get("summary"))
     if block.get("type") == "summary" and isinstance(summary.get("summary"), str):
         return Content(Kind.TEXT, text=summary["summary"], name="summary")
-    return _media(block) or block_of(block)
-
-
-def _media(block: Record) -> Content | None:
-    """Images have their type in ``mediaType`` of the source, or beside their data."""
     source = as_dict(block.get("source")) or block
-    media_type = text_of(source.get("mediaType")) or text_of(source.get("mimeType"))
-    data = text_of(source.get("data"))
-    return Content(Kind.IMAGE, media_type=media_type, data=data) if block.get("type") == "image" and data else None
+    if block.get("type") == "image" and text_of(source.get("data")):
+        # The type is in the source, or beside the data.
+        return Content(Kind.IMAGE, media_type=first_text(source, "mediaType", "mimeType"), data=source["data"])
+    return block_of(block)
 
 
 def _result(block: Record) -> Content:
     """What the tool returned; of an unfinished or failed run its error."""
     run = as_dict(block.get("run"))
     result, error = run.get("result"), run.get("error")
-    call_id, failed = text_of(block.get("toolUseID")), run.get("status") in FAILED
+    call_id, failed = text_of(block.get("toolUseID")), run.get("status") in ("error", "cancelled", "rejected-by-user")
     if isinstance(result, list) and any(isinstance(item, dict) and "type" in item for item in result):
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
     return Content(Kind.TOOL_RESULT, text=written(value), call_id=call_id, is_error=failed)
-
-
-def _notes(document: Record) -> tuple[str, ...]:
-    links = map(as_dict, as_list(document.get("relationships")))
-    related = [entry for entry in links if text_of(entry.get("threadID"))]
-    notes = [f"Related thread ({text_of(entry.get('type')) or 'unknown'}): {entry['threadID']}" for entry in related]
-    entries = [as_dict(entry) for entry in as_list(document.get("messages"))]
-    n_files = sum(len(as_list(as_dict(entry.get("fileMentions")).get("files"))) for entry in entries)
-    costs_alone = as_dict(document.get("usageLedger")) and not any(as_dict(entry.get("usage")) for entry in entries)
-    return *notes, *noted(
-        (n_files, f"Files that the user mentioned: {n_files}; sent besides, not among the messages"),
-        (costs_alone, "The file's ledger of costs is no usage of calls"),
-    )
 
 
 FORMAT = _Amp()

@@ -15,19 +15,22 @@ from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Recor
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CUT_OFF, edits_of
+from sessions.engine.reading.formats._calls import CUT_OFF, edits_of, iterations
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._records import misread, stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_list, text_of
+from sessions.engine.reading.formats._values import ROLES, Path, Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._wire import pair_in
 from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
+from sessions.engine.reading.json_values import BOM
 from sessions.engine.reading.jsonio import JsonProblem, loads
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Request, Role, Skipped, Transcript, Usage
 
 Placed = tuple[dict[str, Any], Origin]
 
-BOM = b"\xef\xbb\xbf"
+DEFAULT_TRIGGER = 150_000
+"""Tokens at which a request compacts that asks for it and gives no figure (policies 5.3)."""
 REQUEST_KEYS = ("max_tokens", "system", "context_management", "thinking", "anthropic_version", "stop_sequences")
 
 
@@ -112,7 +115,7 @@ class _AnthropicMessages:
         document = head.document
         if not isinstance(document, dict):
             return _sniff_several(head)
-        request, response = anthropic.exchange_of(document)
+        request, response = _exchange_of(document)
         if request is None and response is None:
             return _near_miss(document)
         if request is None:
@@ -121,7 +124,9 @@ class _AnthropicMessages:
             return Sniff(0, f"messages are not Anthropic's: {foreign}")
         found = [key for key in REQUEST_KEYS if key in request]
         pair = " with its response" if response is not None else ""
-        if found or response is not None or _has_blocks(request):
+        messages = [message for message in request["messages"] if isinstance(message, dict)]
+        kinds = {text_of(block.get("type")) for message in messages for block in _parts_in(message)} - {"text"}
+        if found or response is not None or kinds & anthropic.KNOWN_TYPES:
             return Sniff(85, f"a request{pair}: messages, {', '.join(found) or 'Messages API blocks'}")
         return Sniff(40, "a list of messages with roles")
 
@@ -132,7 +137,7 @@ class _AnthropicMessages:
         document = source.document()
         if isinstance(document, list):
             return _pairs(document, source, measure)
-        request, response = anthropic.exchange_of(document) if isinstance(document, dict) else (None, None)
+        request, response = _exchange_of(document) if isinstance(document, dict) else (None, None)
         if request is None and response is None:
             raise misread("neither a Messages request nor a response")
         if (beside := _beside(document, source, measure)) is not None:
@@ -142,17 +147,25 @@ class _AnthropicMessages:
         parts = _parts(request, response, paired=paired)
         made = Assembly(measure)
         for part, path in parts:
-            _add(made, part, Origin(1, 0, source.size, path))
-        made.requests = list(anthropic.requests_of(made.messages, request, response))
-        made.compactions = list(anthropic.compactions_of(made.messages, made.requests, [part for part, _ in parts]))
-        made.warnings = [*anthropic.iteration_notes(response), *((f"{CUT_OFF}: 1",) if edits.is_cut_off else ())]
+            contents = anthropic.contents_of(part.get("content"))
+            role = ROLES.get(text_of(part.get("role")), Role.USER)
+            is_summary = bool(contents) and all(content.name == "compaction" for content in contents)
+            origin = Origin(1, 0, source.size, path)
+            made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=is_summary)
+        made.requests = list(_requests(made.messages, request, response))
+        _note_compactions(made, [part for part, _ in parts])
+        # What the top-level usage hides.
+        for use in filter(None, _spent(response or {}, "compaction")):
+            spent = f"{use.context:,} input and {use.output:,} output tokens"
+            made.warnings.append(f"The server spent {spent} on compaction, not in the usage")
+        made.note(edits.is_cut_off, f"{CUT_OFF}: 1")
         made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
         transcript = made.transcript(
             stem_of(source.name),
             self.name,
             model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
             system=measure(anthropic.system_contents(request or {})),
-            trigger_at=anthropic.trigger_of(request),
+            trigger_at=_trigger_at(request or {}),
         )
         return Parsed(self.name, (transcript,))
 
@@ -164,6 +177,75 @@ class _AnthropicMessages:
             return tuple(content for value in values for content in wire_contents(value, path))
         replies = [response_of(values)] if all(map(is_event, values)) else values
         return tuple(content for reply in replies for content in anthropic.contents_of(reply.get("content")))
+
+
+def _exchange_of(document: Record) -> tuple[Record | None, Record | None]:
+    """The request and the response in ``document``, None for what is not there."""
+    request, response = pair_in(document, _is_request, _is_response)
+    return request, None if request is document else response
+
+
+def _is_request(document: Record) -> bool:
+    held = map(as_dict, as_list(document.get("messages")))
+    return any(isinstance(part.get("role"), str) and "content" in part for part in held)
+
+
+def _is_response(document: Record) -> bool:
+    marked = document.get("type") == "message" or "stop_reason" in document
+    return document.get("role") == "assistant" and isinstance(document.get("content"), list) and marked
+
+
+def _requests(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:
+    """One per run of assistant messages (one at the end is a prefill), then the response's or the pending one."""
+    n_sent = len(messages) - (response is not None)
+    starts = [
+        index
+        for index in range(n_sent)
+        if messages[index].role is Role.ASSISTANT and (not index or messages[index - 1].role is not Role.ASSISTANT)
+    ]
+    if starts and all(message.role is Role.ASSISTANT for message in messages[starts[-1] : n_sent]):
+        starts.pop()
+    model = text_of((request or {}).get("model"))
+    found = [Request(i, message, model=model) for i, message in enumerate(starts)]
+    if response is None:
+        return (*found, Request(len(found), None, model=model))
+    # The top level may report nothing: then the last message's iteration counts.
+    usage = usage_of(response.get("usage")) or next(iter(_spent(response, "message")[::-1]), None)
+    native, model = text_of(response.get("id")), text_of(response.get("model")) or model
+    return (*found, Request(len(found), n_sent, usage, response_id=native, model=model))
+
+
+def _note_compactions(made: Assembly, parts: Sequence[Record]) -> None:
+    """Compactions the server made: the reply that starts with a ``compaction`` block is the first one after it.
+
+    ``tokens_before`` is the input of the compaction's own iteration, where the usage lists it.
+    """
+    for message, part in zip(made.messages, parts, strict=True):
+        blocks = as_list(part.get("content"))
+        if message.role is not Role.ASSISTANT or not any(_type_of(block) == "compaction" for block in blocks):
+            continue
+        at = next((r for r in made.requests if r.message is not None and r.message >= message.index), made.requests[-1])
+        spent = _spent(part, "compaction")
+        before = spent[0].context if spent and spent[0] else None
+        place = message.index
+        made.compaction(place, request=at.index, message=place, trigger="auto", tokens_before=before)
+
+
+def _trigger_at(request: Record) -> int | None:
+    """The tokens at which the request asks the server to compact: as given, else the default (policies 5.3)."""
+    for edit in as_list(as_dict(request.get("context_management")).get("edits")):
+        if _type_of(edit).startswith("compact_"):
+            return count_of(as_dict(edit.get("trigger")).get("value")) or DEFAULT_TRIGGER
+    return None
+
+
+def _spent(response: Record, kind: str) -> list[Usage | None]:
+    """The usage of each iteration of this kind that a response's usage lists."""
+    return [usage_of(step) for step in iterations(response) if step.get("type") == kind]
+
+
+def _type_of(value: Any) -> str:
+    return text_of(as_dict(value).get("type"))
 
 
 def _beside(document: Record, source: Source, measure: Measured) -> Parsed | None:
@@ -203,14 +285,6 @@ def _parts(request: Record | None, response: Record | None, *, paired: bool) -> 
     return found if response is None else [*found, (response, ("response",) if paired else ())]
 
 
-def _add(made: Assembly, part: Record, origin: Origin) -> None:
-    """One entry of ``messages``, or the reply; the first prompt with words that are no reminder is the title."""
-    contents = anthropic.contents_of(part.get("content"))
-    role = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(part.get("role")), Role.USER)
-    only_summary = bool(contents) and all(content.name == "compaction" for content in contents)
-    made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=only_summary)
-
-
 def _foreign(request: Record) -> str:
     """What makes it another tool's: session files and chat sets hold messages with roles too, but are no requests."""
     if key := foreign_key(request):
@@ -227,15 +301,6 @@ def _foreign(request: Record) -> str:
 
 def _parts_in(message: Record) -> list[Record]:
     return [part for part in as_list(message.get("content")) if isinstance(part, dict)]
-
-
-def _has_blocks(request: Record) -> bool:
-    return any(
-        text_of(block.get("type")) in anthropic.KNOWN_TYPES - {"text"}
-        for message in request["messages"]
-        if isinstance(message, dict)
-        for block in _parts_in(message)
-    )
 
 
 def _near_miss(document: Record) -> Sniff | None:

@@ -15,7 +15,7 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import as_read, blocks_of, plain_part, title_of, tool_use, with_id
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._records import first_objects, folders_of, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -61,11 +61,11 @@ class _Antigravity:
         reading = AntigravityReading(Assembly(measure))
         for line, value in objects(source, reading.skipped, _is_step, "not a step with an index, source and type"):
             _read(reading, value, line.at())
-        history = reading.history
-        n_cut = reading.n_cut
+        history, n_cut = reading.history, reading.n_cut
         history.note(n_cut, f"Steps whose text was cut when it was recorded: {n_cut:,}; sizes are at least")
         history.note(reading.n_unasked, f"Results whose call is not recorded: {reading.n_unasked:,}")
-        transcript = history.transcript(_session(source.name), self.name)
+        after = [folder for brain, folder in itertools.pairwise(folders_of(source.name)) if brain == "brain"]
+        transcript = history.transcript(after[-1] if after else stem_of(source.name), self.name)
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
         return read_as(self.name, [transcript], reading.skipped, warnings=notes)
 
@@ -135,12 +135,6 @@ def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
         history.add(Role.USER, contents, (origin,), typed=False, meta=True, **facts)
     else:
         reading.left_out[kind] += 1
-
-
-def _session(name: str) -> str:
-    folders = name.replace("\\", "/").split("/")
-    after = [folder for brain, folder in itertools.pairwise(folders) if brain == "brain"]
-    return after[-1] if after else stem_of(name)
 
 
 FORMAT = _Antigravity()

@@ -13,7 +13,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import blocks_of, definitions, tool_name, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_name, tool_use
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import inside, misread, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
@@ -22,22 +22,27 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
 MAX_NESTED = 20
-CHILDREN = ("child", "children", "subagents")
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
 
 
 def step_contents(step: Any) -> tuple[Content, ...]:
     """What was said in a step: reasoning, the message, the tool calls; without the observation."""
     if not isinstance(step, dict):
-        return (Content(Kind.OPAQUE, text=dumps(step)),)
+        return (opaque(step),)
     reasoning = step.get("reasoning_content")
     thoughts = (Content(Kind.THINKING, text=written(reasoning)),) if reasoning else ()
-    return (*thoughts, *message_contents(step.get("message")), *map(_call, as_list(step.get("tool_calls"))))
+    calls = [
+        tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))
+        if isinstance(call, dict)
+        else opaque(call)
+        for call in as_list(step.get("tool_calls"))
+    ]
+    return (*thoughts, *message_contents(step.get("message")), *calls)
 
 
 def observed_contents(observation: Any) -> tuple[Content, ...]:
     """The results of a step: one that names its call is a tool result, any other is text (formats 18)."""
-    return tuple(content for result in results_of(observation) for content in _result(result))
+    return tuple(content for result in as_list(as_dict(observation).get("results")) for content in _result(result))
 
 
 def message_contents(message: Any) -> tuple[Content, ...]:
@@ -47,14 +52,9 @@ def message_contents(message: Any) -> tuple[Content, ...]:
     return (Content(Kind.OPAQUE, text=dumps(message)),)
 
 
-def results_of(observation: Any) -> list[Any]:
-    """The list of results, empty where there is none."""
-    return as_list(as_dict(observation).get("results"))
-
-
 def references(step: Any) -> Iterator[tuple[Record, str]]:
     """Every reference to a sub-trajectory in a step, with the id of the call it answers."""
-    for result in results_of(as_dict(step).get("observation")):
+    for result in as_list(as_dict(as_dict(step).get("observation")).get("results")):
         refs = as_dict(result).get("subagent_trajectory_ref")
         for ref in refs if isinstance(refs, list) else [refs]:
             if isinstance(ref, dict):
@@ -74,21 +74,9 @@ def usage_of(step: Record) -> Usage | None:
     return usage_at(as_dict(step["metrics"] if "metrics" in step else step.get("usage")), "atif")
 
 
-def n_token_numbers(step: Record) -> int:
-    """Token ids and log-probabilities the recorder keeps beside a step."""
-    metrics = as_dict(step.get("metrics"))
-    return sum(len(as_list(metrics.get(key))) for key in TOKEN_ARRAYS)
-
-
-def _call(call: Any) -> Content:
-    if not isinstance(call, dict):
-        return Content(Kind.OPAQUE, text=dumps(call))
-    return tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))
-
-
 def _result(result: Any) -> tuple[Content, ...]:
     if not isinstance(result, dict):
-        return (Content(Kind.OPAQUE, text=dumps(result)),)
+        return (opaque(result),)
     call_id, content = text_of(result.get("source_call_id")), result.get("content")
     if not call_id:
         return message_contents(content)
@@ -137,7 +125,6 @@ class _Atif:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The trajectory, then those embedded in it."""
         document = source.document()
         parts = _parts(document) or [(document, ())]
         if not _is_trajectory(parts[0][0]):
@@ -170,7 +157,7 @@ def _parts(document: Any) -> list[tuple[Record, Path]]:
     if not text_of(document["parent"].get("schema_version")).startswith("ATIF-"):
         return []
     found: list[tuple[Record, Path]] = [(document["parent"], ("parent",))]
-    for key in CHILDREN:
+    for key in ("child", "children", "subagents"):
         held = document.get(key)
         listed = [(held, (key,))] if isinstance(held, dict) else [(c, (key, n)) for n, c in enumerate(as_list(held))]
         found += [(child, path) for child, path in listed if _is_trajectory(child)]
@@ -221,17 +208,13 @@ def _assembled(document: Record, path: Path, file: File) -> Assembly:
             summary = _observation(assembly, step, place, summary=True, compaction=made)
             assembly.compaction(boundary, message=summary, trigger=None)
         else:
-            _step(assembly, step, place, model)
+            role, copied = ROLES.get(text_of(step.get("source")), Role.USER), step.get("is_copied_context") is True
+            native_id, at = _native_id(step), seconds(step.get("timestamp"))
+            index = assembly.add(role, step_contents(step), (place,), id=native_id, timestamp=at)
+            if role is Role.ASSISTANT and not copied and step.get("llm_call_count") != 0:
+                assembly.request(index, usage_of(step), model=text_of(step.get("model_name")) or model)
+            _observation(assembly, step, place)
     return assembly
-
-
-def _step(assembly: Assembly, step: Record, place: Origin, model: str) -> None:
-    role, copied = ROLES.get(text_of(step.get("source")), Role.USER), step.get("is_copied_context") is True
-    native_id, at = _native_id(step), seconds(step.get("timestamp"))
-    index = assembly.add(role, step_contents(step), (place,), id=native_id, timestamp=at)
-    if role is Role.ASSISTANT and not copied and step.get("llm_call_count") != 0:
-        assembly.request(index, usage_of(step), model=text_of(step.get("model_name")) or model)
-    _observation(assembly, step, place)
 
 
 def _observation(assembly: Assembly, step: Record, place: Origin, **facts: Any) -> int | None:
@@ -257,7 +240,8 @@ def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Ite
         yield f"The session continues in {further}"
     if copied := sum(step.get("is_copied_context") is True for step in steps):
         yield f"Steps copied from another trajectory: {copied}, in the context, their calls counted there"
-    if numbers := sum(n_token_numbers(step) for step in steps):
+    metrics = [as_dict(step.get("metrics")) for step in steps]
+    if numbers := sum(len(as_list(held.get(key))) for held in metrics for key in TOKEN_ARRAYS):
         yield f"Token ids and log-probabilities: {numbers:,} numbers of the recorder's, not context"
     if several := sum(count_of(step.get("llm_call_count")) > 1 for step in steps):
         yield f"Steps that stand for several calls: {several}; their usage is a sum, not one context"

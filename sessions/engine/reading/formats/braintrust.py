@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
-from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
+from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, found_in
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import read_again
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.types import Origin
-
-LISTS = ("events", "rows", "data")
 
 
 def _kind(span: Record) -> str:
@@ -26,13 +24,7 @@ def _is_span(value: Any) -> bool:
 
 
 def _spans_in(record: Record) -> Found:
-    if _is_span(record):
-        yield record, ()
-        return
-    for key in LISTS:
-        for position, span in enumerate(as_list(record.get(key))):
-            if _is_span(span):
-                yield span, (key, position)
+    return found_in(record, _is_span, ("events", "rows", "data"))
 
 
 def _run(span: Record, origin: Origin) -> Run:
@@ -51,7 +43,7 @@ def _run(span: Record, origin: Origin) -> Run:
         model=text_of(metadata.get("model")),
         usage=usage_at(metrics, "braintrust"),
         call_id=text_of(metadata.get("tool_call_id")),
-        error=said_error(span.get("error")),
+        error=written(span.get("error") or ""),
     )
 
 

@@ -12,14 +12,13 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, tool_use
-from sessions.engine.reading.formats._records import misread, noted, stem_of
+from sessions.engine.reading.formats._records import object_of, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMATE
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
 
 STEP_KEYS = frozenset({"model_output", "result", "state"})
-NOT_SAID = frozenset({"action", "thinking"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
 
 
@@ -40,9 +39,7 @@ class _BrowserUse:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not a history: no object")
+        document = object_of(source, "a history")
         assembly, skipped, estimates = Assembly(measure), list[Skipped](), list[int]()
         for position, step in enumerate(as_list(document.get("history"))):
             if not isinstance(step, dict):
@@ -50,7 +47,11 @@ class _BrowserUse:
             else:
                 _add(assembly, step, position, source.size)
                 estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
-        assembly.warnings += _notes(estimates)
+        known = list(filter(None, estimates))
+        span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
+        dropped = "browser-use drops each step's state and screenshot after its reply"
+        assembly.warnings.append(f"{dropped}; {NOT_ALL_SENT}")
+        assembly.note(known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage")
         return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name)], skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -99,7 +100,7 @@ def _state(step: Record) -> tuple[Content, ...]:
 def _reply(output: Record, position: int) -> tuple[Content, ...]:
     """Thinking, what the model noted as compact JSON, and one call for each action, numbered ``step.action``."""
     thinking = text_of(output.get("thinking"))
-    notes = {key: value for key, value in output.items() if key not in NOT_SAID}
+    notes = {key: value for key, value in output.items() if key not in ("action", "thinking")}
     return (
         *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
         *((Content(Kind.TEXT, text=dumps(notes)),) if notes else ()),
@@ -125,15 +126,6 @@ def _result(result: Any, call_id: str) -> Content:
     said = "\n".join(filter(None, (text_of(held.get(key)) for key in ("extracted_content", "error"))))
     text = said or ("" if held else dumps(result))
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=bool(held.get("error")))
-
-
-def _notes(estimates: Sequence[int]) -> tuple[str, ...]:
-    known = list(filter(None, estimates))
-    span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
-    return noted(
-        (True, f"browser-use drops each step's state and screenshot after its reply; {NOT_ALL_SENT}"),
-        (known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage"),
-    )
 
 
 FORMAT = _BrowserUse()

@@ -13,15 +13,12 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
-ROLES = {"system": Role.SYSTEM, "assistant": Role.ASSISTANT}
 NOT_SENT = frozenset({"reasoning_recap"})
 """Content types that are shown alone."""
 TEXT_KEYS = ("text", "result", "user_profile", "user_instructions", "model_set_context")
-PICTURE = "image_asset_pointer"
 
 
 def _contents(node: Any) -> tuple[Content, ...]:
@@ -116,13 +113,12 @@ def _said(content: Record) -> list[Content]:
 def _part(part: Any) -> Content:
     if isinstance(part, str):
         return Content(Kind.TEXT, text=part)
-    if not isinstance(part, dict):
-        return Content(Kind.OPAQUE, text=dumps(part))
-    kind, pointer = text_of(part.get("content_type")), text_of(part.get("asset_pointer"))
-    if kind == PICTURE and pointer:
+    held = as_dict(part)
+    kind, pointer = text_of(held.get("content_type")), text_of(held.get("asset_pointer"))
+    if kind == "image_asset_pointer" and pointer:
         return Content(Kind.IMAGE, url=pointer)
-    if kind == "audio_transcription" and isinstance(part.get("text"), str):
-        return Content(Kind.TEXT, text=part["text"])
+    if kind == "audio_transcription" and isinstance(held.get("text"), str):
+        return Content(Kind.TEXT, text=held["text"])
     return opaque(part, kind)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.json_values import follow
@@ -52,13 +53,17 @@ def _is_entry(entry: Any) -> bool:
 
 def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
     history, entries = Assembly(measure), record["chat_messages"]
-    branch = _branch(entries, text_of(record.get("current_leaf_message_uuid")))
+    # Of a conversation that names no leaf all messages are read.
+    leaf = text_of(record.get("current_leaf_message_uuid"))
+    places = {uuid: n for n, entry in enumerate(entries) if (uuid := text_of(as_dict(entry).get("uuid")))}
+    nodes = {uuid: entries[place] for uuid, place in places.items()} if leaf in places else {}
+    branch = {places[uuid] for uuid in way_to(nodes, leaf, "parent_message_uuid", "")}
     for position, entry in enumerate(entries):
         if not _is_entry(entry):
             skipped.append(Skipped(origin.line, origin.offset, f"message {position} has no sender"))
-        elif branch is None or position in branch:
+        elif not branch or position in branch:
             _add(history, entry, inside(origin, "chat_messages", position))
-    n_left = 0 if branch is None else sum(n not in branch and _is_entry(entry) for n, entry in enumerate(entries))
+    n_left = sum(n not in branch and _is_entry(entry) for n, entry in enumerate(entries)) if branch else 0
     history.note(n_left, f"Messages on branches that the conversation left: {n_left}")
     return history.transcript(
         text_of(record.get("uuid")) or stem,
@@ -66,16 +71,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
         title=text_of(record.get("name")),
         model=text_of(record.get("model")),
     )
-
-
-def _branch(entries: list[Any], leaf: str) -> set[int] | None:
-    """Positions on the way from the leaf up to the root; None where the file does not say."""
-    places = {text_of(as_dict(entry).get("uuid")): position for position, entry in enumerate(entries)}
-    found: set[int] = set()
-    while leaf and leaf in places and places[leaf] not in found:
-        found.add(places[leaf])
-        leaf = text_of(as_dict(entries[places[leaf]]).get("parent_message_uuid"))
-    return found or None
 
 
 def _add(history: Assembly, entry: Record, origin: Origin) -> None:

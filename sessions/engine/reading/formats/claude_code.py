@@ -25,7 +25,6 @@ from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = (*UI_TYPES, "user", "assistant", "attachment")
-TWINS = "toolUseResult copies"
 TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 
 
@@ -80,12 +79,14 @@ class _ClaudeCode:
             _read(reading, line, value, measure)
         built, alternatives = _transcripts(reading, source.name)
         reading.shelves.once = len(built) == 1 and not alternatives
+        twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
+        notes = noted((reading.n_twins, f"{twins}, the client's copy and not context"))
         return Parsed(
             format=self.name,
             transcripts=tuple(transcript for transcript, _ in built),
             alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),
-            warnings=_notes(reading),
+            warnings=notes + unread_notes(reading.unknown),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
             kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
@@ -112,7 +113,7 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
         twin_bytes = written_length(value, "toolUseResult", line.data or b"")
         reading.n_twins += 1
         reading.twin_bytes += twin_bytes
-        reading.tally.add(TWINS, 1, twin_bytes, part=True)
+        reading.tally.add("toolUseResult copies", 1, twin_bytes, part=True)
     if not is_empty:
         _tally(reading.tally, kind, body.blocks if record.is_message else None, line.length - twin_bytes)
     reading.client = text_of(value.get("version")) or reading.client
@@ -175,11 +176,6 @@ def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:
         if named:
             return title_of(named[-1])
     return ""
-
-
-def _notes(reading: ClaudeReading) -> tuple[str, ...]:
-    twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
-    return noted((reading.n_twins, f"{twins}, the client's copy and not context")) + unread_notes(reading.unknown)
 
 
 FORMAT = _ClaudeCode()

@@ -16,7 +16,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._assembly import Assembly, Kept
+from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import opaque
 from sessions.engine.reading.formats._chat_blocks import part_of, parts_of, role_of
 from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, sold_by, ui_contents
@@ -65,21 +65,18 @@ def read_history(entries: Sequence[Any], path: Path, size: int, assembly: Assemb
     mark_numbers = {mark.index: number for number, mark in enumerate(marks)}
     for index, (entry, origin) in enumerate(kept):
         _add(assembly, entry, origin, mark_numbers.get(index))
-    gone: set[int] = set()
-    kept_in_all = Kept()
     replies = [(r.message, r.index) for r in assembly.requests if r.message is not None]
     for mark in marks:
-        gone.update(mark.hidden)
         at = bisect_left(replies, (mark.index + mark.n_kept + 1,))
         request = replies[at][1] if at < len(replies) else len(assembly.requests)
         before = assembly.requests[request - 1].usage if request else None
         # Without hidden messages what it removed was deleted, so it is outside.
-        assembly.compaction(
+        assembly.forget(
+            mark.hidden,
             mark.index,
             message=mark.index if mark.is_summary else None,
             request=request,
             tokens_before=before.context + before.output if before else None,
-            preserved=kept_in_all.of(range(mark.index), gone),
             outside=not mark.hidden,
         )
 

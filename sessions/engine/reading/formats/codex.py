@@ -16,9 +16,9 @@ from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import session_of
-from sessions.engine.reading.formats._values import Record, as_dict, text_of
+from sessions.engine.reading.formats._values import as_dict, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Request, Transcript
+from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Transcript
 
 
 def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
@@ -26,42 +26,29 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     meta, window = reading.meta, rollout.raw_window(reading.window)
     for call in reading.thread.calls:
         call.window = 0 if call.window == window else call.window
+    # The session that started this one as a sub-agent.
+    agent = as_dict(as_dict(meta.get("source")).get("subagent"))
+    parents = [text_of(as_dict(part).get("parent_thread_id")) for part in (*agent.values(), meta)]
     instructions = rollout.instructions_of(meta)
     found = session_of(
         reading.thread,
         id=text_of(meta.get("id")) or stem_of(name),
         format="codex",
-        parent_id=_parent(meta),
+        parent_id=next(filter(None, parents), None),
         otherwise=reading.model,
         client=text_of(meta.get("cli_version")),
         project=text_of(meta.get("cwd")),
         window=window or None,
         system=reading.measure((Content(Kind.TEXT, text=instructions),)) if instructions else (),
     )
-    return replace(
-        found,
-        started_at=min(reading.times, default=None),
-        ended_at=max(reading.times, default=None),
-        warnings=_warnings(reading, found.requests),
-    )
-
-
-def _parent(meta: Record) -> str | None:
-    """The session that started this one as a sub-agent."""
-    agent = as_dict(meta.get("source")).get("subagent")
-    for part in agent.values() if isinstance(agent, dict) else ():
-        if isinstance(part, dict) and text_of(part.get("parent_thread_id")):
-            return text_of(part["parent_thread_id"])
-    return text_of(meta.get("parent_thread_id")) or None
-
-
-def _warnings(reading: rollout.CodexReading, requests: Sequence[Request]) -> tuple[str, ...]:
     n_failed = sum(call.failed for call in reading.thread.calls)
-    n_left = sum(request.message is None and not request.on_branch for request in requests)
-    return noted(
-        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
-        (n_left, f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted"),
+    n_left = sum(request.message is None and not request.on_branch for request in found.requests)
+    left = f"Requests whose reply is not among the messages (rolled back or not recorded): {n_left}, counted"
+    notes = noted(
+        (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"), (n_left, left)
     )
+    started, ended = min(reading.times, default=None), max(reading.times, default=None)
+    return replace(found, started_at=started, ended_at=ended, warnings=notes)
 
 
 class _Codex:
@@ -91,18 +78,24 @@ class _Codex:
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the items that are or were in its context."""
         reading = rollout.CodexReading(measure)
         for line, value in objects(source, reading.skipped):
             rollout.read_line(reading, line, value)
         transcript = transcript_of(reading, source.name)
         found = (transcript,) if transcript.messages or transcript.requests else ()
+        repeats, cut, estimates = reading.n_repeats, reading.n_cut, reading.n_estimates
+        alone = f"{reading.n_cut_bytes:,} bytes stand in the file alone"
+        notes = noted(
+            (repeats, f"Token counts that repeat the call before: {repeats:,}, counted once"),
+            (cut, f"Tool outputs that Codex cuts before it sends them: {cut:,}; {alone}"),
+            (estimates, f"Token counts without a call (the client's estimate): {estimates:,}, not counted"),
+        )
         spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
         return Parsed(
             self.name,
             found,
             tuple(reading.skipped),
-            warnings=_notes(reading),
+            warnings=(*unread_notes(reading.unknown), *notes),
             fates=reading.tally.fates(source.size, len(reading.skipped)),
             kin=tuple(SessionLinks(t.id, home=t.parent_id or "", spawns=spawns) for t in found),
         )
@@ -112,16 +105,6 @@ class _Codex:
         found = tuple(content for value in values for content in item_contents(value))
         cut = next((cut for block in message.blocks if (cut := cut_named(block.cut))), None)
         return cut_contents(found, cut) if cut else found
-
-
-def _notes(reading: rollout.CodexReading) -> tuple[str, ...]:
-    repeats, cut, estimates = reading.n_repeats, reading.n_cut, reading.n_estimates
-    alone = f"{reading.n_cut_bytes:,} bytes stand in the file alone"
-    return *unread_notes(reading.unknown), *noted(
-        (repeats, f"Token counts that repeat the call before: {repeats:,}, counted once"),
-        (cut, f"Tool outputs that Codex cuts before it sends them: {cut:,}; {alone}"),
-        (estimates, f"Token counts without a call (the client's estimate): {estimates:,}, not counted"),
-    )
 
 
 FORMAT = _Codex()

@@ -38,9 +38,8 @@ class _CodexExec:
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
     coverage = Coverage(
-        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES,
-        records=Records(error="turn.failed, error"),
-    )  # fmt: skip
+        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES, records=Records(error="turn.failed, error")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -129,7 +128,10 @@ class _Run:
         """A turn's own usage: that of its request where it has one, else a sum that no request can be given."""
         if total is None:
             return
-        usage = _less(total, self.total)
+        # What was counted since; all of it where a count fell, as in a thread that began anew.
+        fields = ("input", "cache_read", "cache_write", "output", "reasoning")
+        grown = {name: getattr(total, name) - getattr(self.total, name) for name in fields}
+        usage = replace(total, **grown) if min(grown.values()) >= 0 else total
         self.total = total
         n_requests = len(self.made.requests) - self.first
         if n_requests == 1:
@@ -157,35 +159,24 @@ def _kind(item: Any) -> str:
     return text_of(held.get("type")) or text_of(held.get("item_type"))
 
 
-def _less(total: Usage, before: Usage) -> Usage:
-    """What was counted since ``before``; all of it where a count fell, as in a thread that began anew."""
-    fields = ("input", "cache_read", "cache_write", "output", "reasoning")
-    grown = {name: getattr(total, name) - getattr(before, name) for name in fields}
-    return replace(total, **grown) if min(grown.values()) >= 0 else total
-
-
 def _contents(item: Record, role: Role) -> tuple[Content, ...]:
     kind, ident = _kind(item), text_of(item.get("id"))
     if role is Role.USER:
         failed = item.get("status") in ("failed", "declined") or item.get("error") is not None
-        return (Content(Kind.TOOL_RESULT, text=_result(kind, item), call_id=ident, is_error=failed),)
+        # What the call returned, as far as the stream prints it: of a change its outcome alone.
+        error = as_dict(item.get("error")).get("message") or item.get("error")
+        said = {
+            "command_execution": item.get("aggregated_output"),
+            "mcp_tool_call": as_dict(item.get("result")).get("content") or error,
+            "collab_tool_call": item.get("agents_states"),
+        }.get(kind) or item.get("status")
+        return (Content(Kind.TOOL_RESULT, text=written(said), call_id=ident, is_error=failed),)
     if kind in SAID:
         text = text_of(item.get("text"))
         return (Content(SAID[kind], text=text),) if text else ()
     asked = {key: item[key] for key in CALLS.get(kind, ()) if key in item}
     name = text_of(item.get("tool")) or kind
     return (tool_use(asked.get("arguments", asked), name, ident),)
-
-
-def _result(kind: str, item: Record) -> str:
-    """What the call returned, as far as the stream prints it: of a change its outcome alone."""
-    error = as_dict(item.get("error")).get("message") or item.get("error")
-    said = {
-        "command_execution": item.get("aggregated_output"),
-        "mcp_tool_call": as_dict(item.get("result")).get("content") or error,
-        "collab_tool_call": item.get("agents_states"),
-    }.get(kind) or item.get("status")
-    return written(said)
 
 
 FORMAT = _CodexExec()

@@ -19,17 +19,7 @@ from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, inside, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind, own_reason
-from sessions.engine.transcript.types import (
-    Block,
-    Content,
-    Kind,
-    Origin,
-    Parsed,
-    Role,
-    Skipped,
-    Transcript,
-    Usage,
-)  # fmt: skip
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
@@ -38,10 +28,8 @@ NOT_CONTEXT = words("""
     tool.execution_progress tool.execution_partial_result tool.user_requested subagent.started subagent.completed
     subagent.failed subagent.selected system.notification
 """)
-NOT_CONTEXT_GROUPS = ("hook.", "permission.")
 IMAGES = {"png": "image/png", "jpg": "image/jpeg", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}
 MESSAGES = frozenset({USER, REPLY, RESULT, SYSTEM})
-STANDING = ("systemTokens", "toolDefinitionsTokens")
 PARTS = (("systemTokens", "system"), ("toolDefinitionsTokens", "tools"), ("conversationTokens", "conversation"))
 
 
@@ -80,16 +68,6 @@ def summary_usage(data: Record) -> Usage | None:
     if billed and fresh + read + written == sent:
         return exclusive_usage(fresh, output, cache_read=read, cache_write=written)
     return inclusive_usage(sent, output, cache_read=read, cache_write=count_of(used.get("cacheWriteTokens")))
-
-
-def shutdown_usage(data: Record) -> dict[str, tuple[int, Usage]]:
-    """Requests and usage of a whole session by model, as its end reports them; models without any are left out."""
-    found = {}
-    for model, metrics in as_dict(data.get("modelMetrics")).items():
-        usage = usage_at(as_dict(as_dict(metrics).get("usage")), "copilot shutdown")
-        if usage is not None and usage.context:
-            found[model] = count_of(as_dict(as_dict(metrics).get("requests")).get("count")), usage
-    return found
 
 
 def _reply(data: Record) -> tuple[Content, ...]:
@@ -185,7 +163,6 @@ class _CopilotCLI:
         return Sniff(0, "events with a dotted type and data, but none of Copilot's messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The main conversation, then its sub-agents."""
         file = CopilotFile(measure)
         for line, value in objects(source, file.skipped):
             if (event := event_of(value)) is None:
@@ -218,7 +195,7 @@ def _read(file: CopilotFile, event: Record, origin: Origin) -> None:
         _session_event(file.run(agent), event, origin)
     elif kind == "abort":
         file.run(agent).history.event(EventKind.INTERRUPTION, text_of(data.get("reason")))
-    elif kind not in NOT_CONTEXT and not kind.startswith(NOT_CONTEXT_GROUPS):
+    elif kind not in NOT_CONTEXT and not kind.startswith(("hook.", "permission.")):
         file.unknown[kind] += 1
 
 
@@ -257,7 +234,7 @@ def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
         _unended(run)
         run.started, run.before = len(run.history.messages), sum(count_of(data.get(key)) for key, _ in PARTS)
         run.reason = text_of(data.get("trigger"))
-        run.standing = sum(count_of(data.get(key)) for key in STANDING)
+        run.standing = sum(count_of(data.get(key)) for key in ("systemTokens", "toolDefinitionsTokens"))
         run.history.warnings += _told(data, run.before, "Before a compaction")
     elif kind == "compaction_complete":
         _compaction(run, event, origin)
@@ -268,7 +245,12 @@ def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
             run.truncated.append(gone)
             run.history.compaction(0, trigger="auto", tokens_before=None, outside=True)
     elif kind == "shutdown":
-        run.ended = shutdown_usage(data)
+        # Requests and usage of a whole session by model; models without any are left out.
+        run.ended = {}
+        for model, metrics in as_dict(data.get("modelMetrics")).items():
+            usage = usage_at(as_dict(as_dict(metrics).get("usage")), "copilot shutdown")
+            if usage is not None and usage.context:
+                run.ended[model] = count_of(as_dict(as_dict(metrics).get("requests")).get("count")), usage
         run.history.fail(data.get("errorReason"), kind=EventKind.SESSION_END)
         run.history.warnings += _told(data, count_of(data.get("currentTokens")), "At its end")
 

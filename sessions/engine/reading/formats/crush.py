@@ -15,11 +15,10 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_COUNT
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
-ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ORDER = "WHERE session_id = ? ORDER BY created_at, rowid"
 
 

@@ -6,6 +6,7 @@ A reply names its request; requests without a message in the file have lines of 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -67,7 +68,7 @@ def count_or_none(value: Any) -> int | None:
     return min(value, limits.MAX_COUNT) if counted else None
 
 
-def requests_of(known: ExportLines) -> tuple[Request, ...]:
+def _requests(known: ExportLines) -> tuple[Request, ...]:
     """Requests in the order of their written indices, numbered again."""
     replies = known.replies
     ends = [index for index, _, _ in replies[1:]] + [len(known.messages)]
@@ -80,36 +81,35 @@ def requests_of(known: ExportLines) -> tuple[Request, ...]:
     return tuple(replace(request, index=number) for number, (_, request) in enumerate(found))
 
 
-def compactions_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedCompaction, ...]:
+def _compactions(head: Record, known: ExportLines, n_requests: int) -> Iterator[RecordedCompaction]:
     """The compactions of the head, within the bounds of the file."""
     n_messages = len(known.messages)
-    found = []
-    for facts in [held for held in as_list(written) if isinstance(held, dict)]:
+    for facts in [held for held in as_list(head.get("compactions")) if isinstance(held, dict)]:
         boundary = min(count_or_none(facts.get("boundary")) or 0, n_messages)
         message = count_or_none(facts.get("message"))
         indices = [count_or_none(index) for index in as_list(facts.get("preserved"))]
-        found.append(
-            RecordedCompaction(
-                boundary=boundary,
-                request=min(count_or_none(facts.get("request")) or 0, n_requests),
-                message=message if message is not None and message < n_messages else None,
-                trigger=text_of(facts.get("trigger")) or None,
-                tokens_before=count_or_none(facts.get("tokens_before")),
-                tokens_after=count_or_none(facts.get("tokens_after")),
-                preserved=tuple(index for index in indices if index is not None and index < boundary),
-                outside=facts.get("outside") is True,
-                unseen=facts.get("unseen") is True,
-                by=text_of(facts.get("by")),
-                standing=count_or_none(facts.get("standing")),
-                reason=text_of(facts.get("reason")),
-            )
+        yield RecordedCompaction(
+            boundary=boundary,
+            request=min(count_or_none(facts.get("request")) or 0, n_requests),
+            message=message if message is not None and message < n_messages else None,
+            trigger=text_of(facts.get("trigger")) or None,
+            tokens_before=count_or_none(facts.get("tokens_before")),
+            tokens_after=count_or_none(facts.get("tokens_after")),
+            preserved=tuple(index for index in indices if index is not None and index < boundary),
+            outside=facts.get("outside") is True,
+            unseen=facts.get("unseen") is True,
+            by=text_of(facts.get("by")),
+            standing=count_or_none(facts.get("standing")),
+            reason=text_of(facts.get("reason")),
         )
-    return tuple(found)
 
 
-def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[ProviderError, ...]:
-    """The refusals and failed compactions of the head, within the bounds of the file."""
-    return tuple(
+def _recorded(
+    head: Record, known: ExportLines, n_requests: int
+) -> tuple[tuple[ProviderError, ...], tuple[RecordedEvent, ...], tuple[RecordedClearing, ...]]:
+    """The refusals and failed compactions, the other events and the clearings of the head, within the same bounds."""
+    refusals, events, clearings = (map(as_dict, as_list(head.get(key))) for key in ("refusals", "events", "clearings"))
+    errors = tuple(
         ProviderError(
             kind,
             *_where(facts, known, n_requests),
@@ -119,23 +119,15 @@ def refusals_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Prov
             model=text_of(facts.get("model")),
             **_told(facts),
         )
-        for facts in map(as_dict, as_list(written))
+        for facts in refusals
         if (kind := text_of(facts.get("kind"))) in ERROR_KINDS
     )
-
-
-def events_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedEvent, ...]:
-    """What else the head records, within the bounds of the file."""
-    return tuple(
+    others = tuple(
         RecordedEvent(kind, *_where(facts, known, n_requests), **_told(facts))
-        for facts in map(as_dict, as_list(written))
+        for facts in events
         if (kind := text_of(facts.get("kind"))) in EVENT_KINDS
     )
-
-
-def clearings_of(written: Any, known: ExportLines, n_requests: int) -> tuple[RecordedClearing, ...]:
-    """The clearings of the head, within the bounds of the file."""
-    return tuple(
+    cleared = tuple(
         RecordedClearing(
             what,
             *_where(facts, known, n_requests),
@@ -144,9 +136,10 @@ def clearings_of(written: Any, known: ExportLines, n_requests: int) -> tuple[Rec
             tokens_freed=count_or_none(facts.get("tokens_freed")),
             calls=tuple(filter(None, map(text_of, as_list(facts.get("calls"))))),
         )
-        for facts in map(as_dict, as_list(written))
+        for facts in clearings
         if (what := text_of(facts.get("what"))) in CLEARED
     )
+    return errors, others, cleared
 
 
 def _told(facts: Record) -> dict[str, Any]:
@@ -165,10 +158,12 @@ def _place(facts: Record, otherwise: int) -> int:
 
 
 def _request(facts: Record, usage: Any, message: int | None = None, most: int = 1) -> Request:
+    held = as_dict(usage)
+    used = Usage(**{name: count_of(held.get(name)) for name in USAGE}, placeholder=held.get("placeholder") is True)
     return Request(
         index=0,
         message=message,
-        usage=_usage(usage),
+        usage=used if used.context or used.output else None,
         on_branch=facts.get("on_branch") is not False,
         response_id=text_of(facts.get("response_id")),
         model=text_of(facts.get("model")),
@@ -178,12 +173,6 @@ def _request(facts: Record, usage: Any, message: int | None = None, most: int = 
         provider=text_of(facts.get("provider")),
         window=max(0, count_of(facts.get("window"))),
     )
-
-
-def _usage(written: Any) -> Usage | None:
-    held = as_dict(written)
-    found = Usage(**{name: count_of(held.get(name)) for name in USAGE}, placeholder=held.get("placeholder") is True)
-    return found if found.context or found.output else None
 
 
 def _contents(value: Record) -> tuple[Content, ...]:
@@ -213,7 +202,6 @@ class _CtxwebJsonl:
         return Sniff(0, f"line 1 has {HEAD!r}, but it is not the head of a session")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: its head, its messages, its requests."""
         skipped: list[Skipped] = []
         head: Record = {}
         known = ExportLines()
@@ -273,8 +261,9 @@ def _message(line: Line, value: Record, known: ExportLines, measure: Measured) -
 
 
 def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
-    requests = requests_of(known)
-    compactions = compactions_of(head.get("compactions"), known, len(requests))
+    requests = _requests(known)
+    compactions = tuple(_compactions(head, known, len(requests)))
+    errors, events, clearings = _recorded(head, known, len(requests))
     # Marks of compactions that the file does not have.
     odd = {message.compaction for message in known.messages} - {None, *range(len(compactions))}
     times = [message.timestamp for message in known.messages if message.timestamp is not None]
@@ -285,9 +274,9 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
         messages=tuple(replace(m, compaction=None) if m.compaction in odd else m for m in known.messages),
         requests=requests,
         compactions=compactions,
-        errors=refusals_of(head.get("refusals"), known, len(requests)),
-        clearings=clearings_of(head.get("clearings"), known, len(requests)),
-        events=events_of(head.get("events"), known, len(requests)),
+        errors=errors,
+        clearings=clearings,
+        events=events,
         parent_id=text_of(head.get("parent_id")) or None,
         **texts,
         window=count_or_none(head.get("window")) or None,

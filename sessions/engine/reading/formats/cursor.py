@@ -15,15 +15,13 @@ from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import as_read, is_prompt, title_of, with_id
 from sessions.engine.reading.formats._claude_lines import prompt_hash
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._records import first_objects, folders_of, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 FOREIGN_KEYS = ("type", "uuid", "id", "sessionId", "parentId", "parentUuid", "content", "raw")
-TURN_ENDED = "turn_ended"
-SUBAGENTS = "subagents"
 QUERY = re.compile(r"<user_query>\s*(.*?)\s*</user_query>", re.DOTALL)
 
 
@@ -72,7 +70,10 @@ class _Cursor:
         history.note(n_open > 0, f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
         history.note(reading.n_results, "Calls have no ids: results are taken for those of the newest calls, in order")
         transcript = history.transcript(stem_of(source.name), self.name)
-        kin = SessionLinks(transcript.id, _home(source.name), reading.prompt, tuple(reading.spawns))
+        # The session whose folder a sub-agent's file lies in.
+        folders = folders_of(source.name)
+        home = folders[-3] if len(folders) > 2 and folders[-2] == "subagents" else ""
+        kin = SessionLinks(transcript.id, home, reading.prompt, tuple(reading.spawns))
         notes = (f"Ends of turns: {reading.n_turns:,}, not messages",) if reading.n_turns else ()
         found = (transcript,) if history.messages else ()
         return Parsed(self.name, found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
@@ -87,7 +88,7 @@ def _is_message(value: Record) -> bool:
 
 
 def _is_end(value: Record) -> bool:
-    return value.get("type") == TURN_ENDED and "role" not in value
+    return value.get("type") == "turn_ended" and "role" not in value
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
@@ -126,12 +127,6 @@ def _answer(reading: CursorReading, content: Content) -> Content:
         reading.open.remove(content.call_id)
         return content
     return with_id(content, reading.open.pop(0))
-
-
-def _home(name: str) -> str:
-    """The session whose folder a sub-agent's file lies in, "" for every other file, or where no folder is told."""
-    folders = name.replace("\\", "/").split("/")
-    return folders[-3] if len(folders) > 2 and folders[-2] == SUBAGENTS else ""
 
 
 FORMAT = _Cursor()

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
@@ -41,18 +41,18 @@ NO_CHATS = "a database of the editor without a chat of Cursor's"
 RANGE = "WHERE key >= ? AND key < ? ORDER BY key"
 
 
-class Wire(NamedTuple):
-    """A field of a protobuf message: its number, and a whole number or bytes."""
-
-    number: int
-    value: int | bytes
+Wire = tuple[int, int | bytes]
+"""A field of a protobuf message: its number, and a whole number or bytes."""
 
 
 def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
     """The chat in the store; raises UnreadableInput where its root or its messages are not as they are known."""
     facts = _facts(source)
-    root = wires(_blob(source, text_of(facts.get("latestRootBlobId"))))
-    names = [wire.value.hex() for wire in root if wire.number == MESSAGES and isinstance(wire.value, bytes)]
+    database, query = source.database(), f"SELECT hex(data) AS data FROM {BLOBS} WHERE id = ?"  # noqa: S608
+    # The rows of a database would give the bytes of a blob as text.
+    rows = database.rows(query, (text_of(facts.get("latestRootBlobId")),)) if database else iter(())
+    root = wires(bytes.fromhex(text_of(next(rows, {}).get("data"))))
+    names = [value.hex() for number, value in root if number == MESSAGES and isinstance(value, bytes)]
     reading, n_missing = Assembly(measure), 0
     for name in names:
         found = next(rows_of(source, BLOBS, "WHERE id = ?", (name,)), None)
@@ -95,8 +95,8 @@ def wires(data: bytes) -> list[Wire]:
 
 def context_of(root: list[Wire]) -> tuple[int, int]:
     """Tokens of the context and the window as Cursor states them; zeros where the parts do not make the sum."""
-    for wire in root:
-        held = wires(wire.value) if wire.number == CONTEXT and isinstance(wire.value, bytes) else []
+    for field, content in root:
+        held = wires(content) if field == CONTEXT and isinstance(content, bytes) else []
         stated = {number: value for number, value in held if isinstance(value, int)}
         parts = [wires(value) for number, value in held if number == 3 and isinstance(value, bytes)]
         n_tokens = sum(value for part in parts for number, value in part if number == 3 and isinstance(value, int))
@@ -112,12 +112,12 @@ def _wires(data: bytes) -> Iterator[Wire]:
         kind = key & 7
         if kind == 0:
             value, at = _number(data, at)
-            yield Wire(key >> 3, value)
+            yield key >> 3, value
         elif kind == 2:
             length, at = _number(data, at)
             if at + length > len(data):
                 raise IndexError
-            yield Wire(key >> 3, data[at : at + length])
+            yield key >> 3, data[at : at + length]
             at += length
         elif kind in (1, 5):
             at += 8 if kind == 1 else 4
@@ -137,13 +137,6 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
     raise IndexError
 
 
-def _blob(source: Source, name: str) -> bytes:
-    """The bytes of a blob, which the rows of a database would give as text."""
-    database = source.database()
-    found = database.rows(f"SELECT hex(data) AS data FROM {BLOBS} WHERE id = ?", (name,)) if database else iter(())  # noqa: S608
-    return bytes.fromhex(text_of(next(found, {}).get("data")))
-
-
 def _facts(source: Source) -> Record:
     """What the store says of its chat: JSON in hexadecimal digits."""
     for row, _ in rows_of(source, "meta", "LIMIT 1"):
@@ -159,9 +152,8 @@ class _CursorDatabase:
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
     coverage = Coverage(
-        usage=PARTLY, subagents=YES,
-        records=Records(window="contextTokenLimit", model="modelInfo, modelConfig"),
-    )  # fmt: skip
+        usage=PARTLY, subagents=YES, records=Records(window="contextTokenLimit", model="modelInfo, modelConfig")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         if has_columns(head, TABLE, "key", "value"):
@@ -246,19 +238,16 @@ class _Composer:
             return
         counts = as_dict(bubble.get("tokenCount"))
         usage = exclusive_usage(count_of(counts.get("inputTokens")), count_of(counts.get("outputTokens")))
-        index = self.history.reply(contents, (origin,), model=self._model(bubble), **facts)
+        named = text_of(as_dict(bubble.get("modelInfo")).get("modelName")) or text_of(bubble.get("modelType"))
+        named = named or text_of(as_dict(self.value.get("modelConfig")).get("modelName"))
+        model = "" if named == "default" else named
+        index = self.history.reply(contents, (origin,), model=model, **facts)
         if usage and usage.context and self.history.requests[-1].usage is None:
             self.history.requests[-1] = replace(self.history.requests[-1], usage=usage)
         tool = as_dict(bubble.get(TOOL))
         if tool.get("result") is not None:
             native = f"{self.history.messages[index].id}.result"
             self.history.add(Role.USER, (_result(tool),), (inside(origin, TOOL),), id=native, typed=False)
-
-    def _model(self, bubble: Record) -> str:
-        named = text_of(as_dict(bubble.get("modelInfo")).get("modelName"))
-        named = named or text_of(bubble.get("modelType"))
-        named = named or text_of(as_dict(self.value.get("modelConfig")).get("modelName"))
-        return "" if named == "default" else named
 
     def transcript(self, parent: str) -> Transcript:
         """The session; Cursor's own count of its context is told, it is no measured one."""

@@ -121,7 +121,11 @@ class DshReading:
         elif kind == "session/title":
             self.title = text_of(data.get("title")) or self.title
         elif kind.startswith("compaction/"):
-            self._compaction(kind, data)
+            ident = text_of(data.get("compactionId"))
+            if kind == "compaction/start":
+                self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
+            elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
+                self.made.fail(data["error"], of_compaction=True)
         else:
             self._failed(kind, data)
 
@@ -133,13 +137,6 @@ class DshReading:
         if told and told != self.error:
             self.made.fail(failure)
         self.error = told or ("" if kind == "turn/start" else self.error)
-
-    def _compaction(self, kind: str, data: Record) -> None:
-        ident = text_of(data.get("compactionId"))
-        if kind == "compaction/start":
-            self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
-        elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
-            self.made.fail(data["error"], of_compaction=True)
 
     def _message(self, event: Record, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))
@@ -154,34 +151,29 @@ class DshReading:
             self.pruned += [content.call_id for content in contents if content.call_id]
             index = self.surface[first][1]
         elif _compaction_of(event) or last > first + 1:
-            number = self.made.forget([index for _, index in self.surface[first:last]], trigger=self._trigger(event))
+            # A command of the user's asked for it, or the harness itself.
+            begun = self.begun.get(_compaction_of(event)) or "auto"
+            self.begun[_compaction_of(event)] = ""
+            trigger = "manual" if _source_of(event).get("sourceCommandId") else begun
+            number = self.made.forget([index for _, index in self.surface[first:last]], trigger=trigger)
             # Unlike elsewhere, a summary that stands outside the range stays.
             self.made.summaries[:] = [index for index in self.made.summaries if index in self.made.gone]
             index = self.made.summary(contents, [origin], number, timestamp=seconds(event.get("time")))
         else:
             index = self._add(event, contents, seq, origin)
             self.n_replaced += 1
-        self._replace(first, last, seq, index)
-
-    def _replace(self, first: int, last: int, seq: int, index: int) -> None:
         self.places.pop(self.surface[first][0], None)
         self.surface[first:last] = [(seq, index)]
         if last == first + 1:
             self.places[seq] = first
         else:
-            self.places = {seq: place for place, (seq, _) in enumerate(self.surface)}
+            self.places = {number: place for place, (number, _) in enumerate(self.surface)}
 
     def _shadowed(self, change: Record) -> tuple[int, int] | None:
         """The part of what the model sees that a message stands for; None where the log does not hold it."""
         ends = (change.get("startSeq", change.get("start")), change.get("endSeq", change.get("end")))
         first, last = (self.places.get(end) if isinstance(end, int) else None for end in ends)
         return (first, last + 1) if first is not None and last is not None and first <= last else None
-
-    def _trigger(self, event: Record) -> str:
-        """Who asked for the compaction: a command of the user's, or the harness itself."""
-        begun = self.begun.get(_compaction_of(event)) or "auto"
-        self.begun[_compaction_of(event)] = ""
-        return "manual" if _source_of(event).get("sourceCommandId") else begun
 
     def _add(self, event: Record, contents: tuple[Content, ...], seq: int, origin: Origin) -> int:
         data, role, time = as_dict(event.get("data")), MESSAGES[event["type"]], seconds(event.get("time"))

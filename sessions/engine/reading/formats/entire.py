@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._blocks import blocks_of, tool_use
 from sessions.engine.reading.formats._items import plain_result
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
@@ -40,7 +40,11 @@ class _Entire:
         made, skipped, agent = Assembly(measure), list[Skipped](), ""
         for line, value in objects(source, skipped, _is_turn, "no turn with content"):
             agent = agent or value["agent"]
-            _add(made, value, line.at())
+            role, time = ROLES[value["type"]], seconds(value.get("ts"))
+            if contents := _contents(value, role):
+                made.say(role, contents, [line.at()], {"response_id": text_of(value.get("id"))}, timestamp=time)
+            if results := _contents(value, Role.USER) if role is Role.ASSISTANT else ():
+                made.add(Role.USER, results, [line.at()], timestamp=time)
         made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
         return read_as(self.name, [made.transcript(stem_of(source.name), self.name)], skipped)
 
@@ -52,19 +56,15 @@ def _is_turn(value: Record) -> bool:
     return own and text_of(value.get("type")) in ROLES and isinstance(value.get("content"), list)
 
 
-def _add(made: Assembly, value: Record, origin: Origin) -> None:
-    time, role = seconds(value.get("ts")), ROLES[value["type"]]
-    if contents := _contents(value, role):
-        made.say(role, contents, [origin], {"response_id": text_of(value.get("id"))}, timestamp=time)
-    if results := _contents(value, Role.USER) if role is Role.ASSISTANT else ():
-        made.add(Role.USER, results, [origin], timestamp=time)
-
-
 def _contents(value: Record, role: Role) -> tuple[Content, ...]:
     if value.get("type") == "assistant" and role is Role.USER:
         blocks = map(as_dict, as_list(value.get("content")))
-        calls = [block for block in blocks if isinstance(block.get("result"), dict)]
-        return tuple(_result(block) for block in calls if block.get("type") == "tool_use")
+        calls = [(block, as_dict(block.get("result"))) for block in blocks if block.get("type") == "tool_use"]
+        return tuple(
+            plain_result(text_of(block.get("id")), result.get("output"), is_error=result.get("status") == "error")
+            for block, result in calls
+            if isinstance(block.get("result"), dict)
+        )
     return blocks_of(value.get("content"), _block)
 
 
@@ -75,12 +75,6 @@ def _block(block: Any) -> Content:
     if kind == "text" and isinstance(as_dict(block).get("text"), str):
         return Content(Kind.TEXT, text=block["text"])
     return block_of(block)
-
-
-def _result(block: Record) -> Content:
-    result = block["result"]
-    failed = result.get("status") == "error"
-    return plain_result(text_of(block.get("id")), result.get("output"), is_error=failed)
 
 
 FORMAT = _Entire()

@@ -7,13 +7,12 @@ in its completion.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
@@ -22,8 +21,9 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 HEADER, COMPLETION = "session_start", "completion"
-STATES = ("compaction_state", "todo_state")
 OWN_BLOCKS = frozenset({"tool_use", "tool_result"})
+OWN_EVENTS = ("message", "tool_call", COMPLETION)
+"""Those that no other agent's stream has."""
 EVENTS = frozenset({"system", "message", "tool_call", "tool_result", COMPLETION, "error"})
 
 
@@ -36,7 +36,7 @@ def is_stored(value: Record) -> bool:
 
 def is_droid_line(value: Record) -> bool:
     """What only Droid's store has: its header, or linked messages with the Messages API's calls or results."""
-    if text_of(value.get("type")) in STATES and "message" not in value:
+    if text_of(value.get("type")) in ("compaction_state", "todo_state") and "message" not in value:
         return isinstance(value.get("id"), str)
     if value.get("type") == HEADER:
         return isinstance(value.get("id"), str) and "message" not in value
@@ -57,11 +57,6 @@ def is_event(value: Record) -> bool:
     return kind != "tool_result" or isinstance(value.get("toolCallId"), str)
 
 
-def is_own_event(value: Record) -> bool:
-    """An event that no other agent's stream has."""
-    return is_event(value) and value["type"] in ("message", "tool_call", COMPLETION)
-
-
 def droid_contents(value: Any) -> tuple[Content, ...]:
     """The blocks of a stored message or of an event."""
     line = as_dict(value)
@@ -77,35 +72,22 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=said),) if said else ()
 
 
-@dataclass(slots=True)
-class DroidStore:
-    """What one pass over a store collects."""
-
-    measure: Measured
-    thread: Thread = field(default_factory=Thread)
-    links: list[tuple[str, str]] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    unknown: Counter[str] = field(default_factory=Counter)
-    header: dict[str, Any] = field(default_factory=dict)
-
-
 class _FactoryDroid:
     name = "factory_droid"
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
     coverage = Coverage(
-        "0.81", images=YES, refusals=YES, live=YES,
-        records=Records(error="event error", model="modelId"),
-    )  # fmt: skip
+        "0.81", images=YES, refusals=YES, live=YES, records=Records(error="event error", model="modelId")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
         stored = sum(map(is_stored, lines))
         if stored and any(map(is_droid_line, lines)):
             return Sniff(94, f"a Droid's header or blocks, and {stored} of the first {len(lines)} lines are messages")
-        events = sum(map(is_event, lines))
-        if any(map(is_own_event, lines)) and 2 * events > len(lines):
-            return Sniff(92, f"{events} of the first {len(lines)} lines are events of a Droid's stream")
+        events = [value for value in lines if is_event(value)]
+        if any(value["type"] in OWN_EVENTS for value in events) and 2 * len(events) > len(lines):
+            return Sniff(92, f"{len(events)} of the first {len(lines)} lines are events of a Droid's stream")
         return Sniff(0, "a Droid's header, but no messages") if any(v.get("type") == HEADER for v in lines) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
@@ -116,50 +98,52 @@ class _FactoryDroid:
 
 
 def _store(source: Source, measure: Measured) -> Parsed:
-    store = DroidStore(measure)
-    for line, value in objects(source, store.skipped):
+    thread, skipped, unknown = Thread(), list[Skipped](), Counter[str]()
+    links: list[tuple[str, str]] = []
+    header: Record = {}
+    for line, value in objects(source, skipped):
         kind = text_of(value.get("type"))
         if is_stored(value):
-            _take(store, value, line.at())
+            links.append((value["id"], text_of(value.get("parentId"))))
+            _take(thread, value, line.at(), measure)
         elif kind == HEADER:
-            store.header = store.header or value
+            header = header or value
         elif kind and kind != "message":
-            store.unknown[kind] += 1
+            unknown[kind] += 1
         else:
-            store.skipped.append(line.skipped("neither a message nor a record with a type"))
-    on_branch = set(branch(store.links, len(store.links) - 1))
-    for place, entry in enumerate(store.thread.entries):
+            skipped.append(line.skipped("neither a message nor a record with a type"))
+    on_branch = set(branch(links, len(links) - 1))
+    for place, entry in enumerate(thread.entries):
         entry.dropped = place not in on_branch
     # What the session does not show: branches that were left, and records that may be compactions.
-    n_left = sum(entry.dropped for entry in store.thread.entries)
+    n_left = sum(entry.dropped for entry in thread.entries)
     left = f"Messages on branches that the session left: {n_left}; their requests are counted"
-    unclear = ((n, kind) for kind, n in store.unknown.items() if "compact" in kind.lower())
+    unclear = ((n, kind) for kind, n in unknown.items() if "compact" in kind.lower())
     maybe = "which may record compactions and are not understood"
     transcript = session_of(
-        store.thread,
-        id=text_of(store.header.get("id")) or stem_of(source.name),
+        thread,
+        id=text_of(header.get("id")) or stem_of(source.name),
         format=FORMAT.name,
-        title=title_of(text_of(store.header.get("sessionTitle")) or text_of(store.header.get("title"))),
-        client=text_of(store.header.get("version")),
-        project=text_of(store.header.get("cwd")),
+        title=title_of(text_of(header.get("sessionTitle")) or text_of(header.get("title"))),
+        client=text_of(header.get("version")),
+        project=text_of(header.get("cwd")),
         warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
-    return read_as(FORMAT.name, [transcript], store.skipped, warnings=unread_notes(store.unknown))
+    return read_as(FORMAT.name, [transcript], skipped, warnings=unread_notes(unknown))
 
 
-def _take(store: DroidStore, value: Record, origin: Origin) -> None:
+def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
     """A stored message; replies that follow each other without a call between are one request."""
-    thread, role, contents = store.thread, ROLES[value["message"]["role"]], droid_contents(value)
-    entry = Entry((origin,), role, store.measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
+    role, contents = ROLES[value["message"]["role"]], droid_contents(value)
+    entry = Entry((origin,), role, measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
     entry.timestamp = seconds(value.get("timestamp"))
     entry.typed = role is Role.USER and is_prompt(contents)
     if entry.typed:
-        entry.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
+        entry.title = prompt_title(contents)
     place = len(thread.entries)
     last = thread.entries[-1] if thread.entries else None
     follows = last is not None and last.role is Role.ASSISTANT and text_of(value.get("parentId")) == last.native_id
     thread.entries.append(entry)
-    store.links.append((entry.native_id, text_of(value.get("parentId"))))
     if role is not Role.ASSISTANT:
         return
     if follows and last and not any(block.kind is Kind.TOOL_USE for block in last.blocks):
@@ -178,21 +162,17 @@ def _stream(source: Source, measure: Measured) -> Parsed:
         model = text_of(value.get("model")) or model
         said = value["type"] == "message" and value["role"] == "assistant"
         if value["type"] != COMPLETION or not answered:
-            _event(history, value, line.at(), model)
+            contents, kind = droid_contents(value), value["type"]
+            facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
+            if kind == "error":
+                history.fail(value.get("message", value.get("error")))
+            elif kind == "tool_call" or value.get("role") == "assistant" or (kind == COMPLETION and contents):
+                history.reply(contents, (line.at(),), model=model, **facts)
+            elif kind in ("message", "tool_result"):
+                history.add(Role.USER, contents, (line.at(),), **facts)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
     transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
     return read_as(FORMAT.name, [transcript], skipped)
-
-
-def _event(history: Assembly, value: Record, origin: Origin, model: str) -> None:
-    contents, kind = droid_contents(value), value["type"]
-    facts: dict[str, Any] = {"id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
-    if kind == "error":
-        history.fail(value.get("message", value.get("error")))
-    elif kind == "tool_call" or value.get("role") == "assistant" or (kind == COMPLETION and contents):
-        history.reply(contents, (origin,), model=model, **facts)
-    elif kind in ("message", "tool_result"):
-        history.add(Role.USER, contents, (origin,), **facts)
 
 
 FORMAT = _FactoryDroid()

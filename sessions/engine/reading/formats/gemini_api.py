@@ -24,7 +24,6 @@ PART_KEYS = words("""
     text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
     thoughtSignature thought_signature thought
 """)
-HISTORIES = ("history", "clientHistory")
 
 
 def _role(value: Any) -> Role:
@@ -114,7 +113,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
 
 def _history(document: Record) -> str:
     """The key under which a checkpoint keeps its contents."""
-    return next((key for key in HISTORIES if any(map(_is_content, as_list(document.get(key))))), "")
+    return next((key for key in ("history", "clientHistory") if any(map(_is_content, as_list(document.get(key))))), "")
 
 
 def _is_content(value: Any) -> bool:
@@ -168,9 +167,7 @@ def _streamed(chunks: list[Any], at: Origin) -> Exchange:
     for chunk in chunks:
         if isinstance(chunk, dict):
             _take(exchange, chunk, at)
-    exchange.reply = (
-        [Part(chunks, at, exchange.timestamp)] if any(gemini.chunk_parts(chunk) for chunk in chunks) else []
-    )
+    exchange.reply = [Part(chunks, at, exchange.timestamp)] if any(map(gemini.chunk_parts, chunks)) else []
     return exchange
 
 
@@ -193,7 +190,6 @@ class _GeminiAPI:
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        """A document with the API's keys, or lines that record calls."""
         lines = first_objects(head)
         if lines and all(is_recording(value) for value in lines):
             return Sniff(90, f"lines record calls; line 1 is {lines[0]['method']}")

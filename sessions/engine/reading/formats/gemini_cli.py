@@ -52,14 +52,6 @@ def is_before(value: Any) -> bool:
     return not is_event(value) or (value["type"] == "message" and value.get("role") == "user")
 
 
-def leave_out_before(run: GeminiRun) -> None:
-    """Take off the prompts that a runner wrote before the run began: the run tells them again."""
-    if all(map(is_before, (value for unit in run.units for value in unit.values))):
-        reason = "a prompt that a runner wrote before the run, which repeats it"
-        run.skipped += [Skipped(o.line, o.offset, reason) for unit in run.units for o in unit.origins]
-        run.units.clear()
-
-
 def read_event(run: GeminiRun, line: Line, value: Record) -> None:
     """Take one event; what the model says until the next result or prompt is one message."""
     kind = text_of(value.get("type"))
@@ -68,13 +60,16 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         run.model = text_of(value.get("model")) or run.model
         run.session = text_of(value.get("session_id")) or run.session
     elif kind == "result":
-        run.total, run.n_totals = _total(value.get("stats")), run.n_totals + 1
+        # Thoughts are what the total has beyond input and output.
+        keys = ("input_tokens", "cached", "output_tokens", "total_tokens")
+        sent, cached, said, total = (count_of(as_dict(value.get("stats")).get(key)) for key in keys)
+        run.total, run.n_totals = usage_from(sent, cached, said, max(0, total - sent - said)), run.n_totals + 1
         error = error_of(value.get("error"), kind=EventKind.SESSION_END)
         if error and error.words not in {known.words for told in run.refused.values() for known in told}:
             run.refused[len(run.units)].append(error)
     elif kind in ("message", "tool_use", "tool_result"):
-        said = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
-        role = Role.ASSISTANT if said else Role.USER
+        is_reply = kind == "tool_use" or (kind == "message" and value.get("role") == "assistant")
+        role = Role.ASSISTANT if is_reply else Role.USER
         last = run.units[-1] if run.units else None
         if last and role is Role.ASSISTANT and last.role is role:
             last.add(value, origin)
@@ -115,26 +110,15 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
         if kind == "tool_use":
             found.append(tool_use(value.get("parameters"), value.get("tool_name"), value.get("tool_id")))
         elif kind == "tool_result":
-            found.append(_result(value))
+            output, error = value.get("output"), value.get("error")
+            failed = value.get("status") == "error" or error is not None
+            text, call_id = written(error if output is None else output), text_of(value.get("tool_id"))
+            found.append(Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed))
         else:
             for piece in parts_of(value.get("content") if isinstance(value, dict) else value):
                 joins = found and found[-1].kind is piece.kind is Kind.TEXT
                 found[-1:] = [Content(Kind.TEXT, text=found[-1].text + piece.text)] if joins else [*found[-1:], piece]
     return tuple(found)
-
-
-def _result(value: Record) -> Content:
-    output, error = value.get("output"), value.get("error")
-    failed = value.get("status") == "error" or error is not None
-    text = written(error if output is None else output)
-    return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(value.get("tool_id")), is_error=failed)
-
-
-def _total(stats: Any) -> Usage | None:
-    """Tokens of the whole run; thoughts are what the total has beyond input and output."""
-    keys = ("input_tokens", "cached", "output_tokens", "total_tokens")
-    sent, cached, said, total = (count_of(as_dict(stats).get(key)) for key in keys)
-    return usage_from(sent, cached, said, max(0, total - sent - said))
 
 
 class _GeminiCLI:
@@ -168,7 +152,10 @@ class _GeminiCLI:
         skipped: list[Skipped] = []
         lines = first_objects(head)
         if isinstance(head.document, dict) and "messages" in head.document:
-            found = [_from_document(head.document, source, measure, skipped)]
+            log = Log(measure)
+            for position, value in enumerate(as_list(head.document["messages"])):
+                _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
+            found = [_session(log, head.document, source.name)]
         elif lines and sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
             found = _from_events(source, measure, skipped)
         elif lines:
@@ -197,13 +184,6 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
 
 
-def _from_document(document: Record, source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
-    log = Log(measure)
-    for position, value in enumerate(as_list(document["messages"])):
-        _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
-    return _session(log, dict(document), source.name)
-
-
 def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
     log, metadata = Log(measure), {}
     for line, value in objects(source, skipped):
@@ -226,7 +206,11 @@ def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> l
     runs = [GeminiRun(skipped=skipped)]
     for line, value in objects(source, skipped):
         if _opens(value) and not runs[-1].session:
-            leave_out_before(runs[-1])
+            units = runs[-1].units
+            if all(map(is_before, (value for unit in units for value in unit.values))):
+                reason = "a prompt that a runner wrote before the run, which repeats it"
+                skipped += [Skipped(o.line, o.offset, reason) for unit in units for o in unit.origins]
+                units.clear()
         elif _opens(value) and runs[-1].session != value["session_id"]:
             runs.append(GeminiRun(skipped=skipped))
         read_event(runs[-1], line, value)

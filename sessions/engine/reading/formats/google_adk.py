@@ -94,14 +94,16 @@ def _held(record: Record, origin: Origin, name: str, skipped: list[Skipped]) -> 
 def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcript]:
     """The session, and one of its own for each branch where there are several."""
     branches = {branch for event, _ in events if (branch := text_of(event.get("branch")))}
-    readings: dict[str, EventReading] = {}
+    readings: dict[str, _Reading] = {}
     standing = _standing(events)
     for position, (event, origin) in enumerate(events):
         branch = text_of(event.get("branch")) if len(branches) > 1 else ""
-        readings.setdefault(branch, EventReading(Assembly(measure))).take(event, origin, stands=position in standing)
+        readings.setdefault(branch, _Reading(Assembly(measure))).take(event, origin, stands=position in standing)
     for branch, reading in readings.items():
+        history, n = reading.history, reading.n_lost
+        history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
         parent = name if branch and "" in readings else ""
-        yield reading.done(f"{name}.{branch}" if branch else name, parent)
+        yield history.transcript(f"{name}.{branch}" if branch else name, _GoogleADK.name, parent_id=parent)
 
 
 def _standing(events: Events) -> frozenset[int]:
@@ -118,7 +120,7 @@ def _standing(events: Events) -> frozenset[int]:
     return frozenset(standing)
 
 
-class EventReading:
+class _Reading:
     """A session in the making; ``ranges`` are the times that the summaries in the context stand for."""
 
     def __init__(self, history: Assembly) -> None:
@@ -172,12 +174,6 @@ class EventReading:
             made = history.summary(contents, [inside(origin, key)], number, **facts)
             history.summaries += others
             self.ranges = {n: time for n, time in self.ranges.items() if n not in covered} | {made: (start, end)}
-
-    def done(self, name: str, parent: str = "") -> Transcript:
-        """The session."""
-        n = self.n_lost
-        self.history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
-        return self.history.transcript(name, _GoogleADK.name, parent_id=parent)
 
 
 def _is_reply(event: Record, key: str) -> bool:

@@ -51,12 +51,6 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
     return tuple(block for item in as_list(message.get("content")) for block in _item(item))
 
 
-def only_for_the_user(message: Record) -> bool:
-    """Whether a message holds nothing but notifications and confirmations."""
-    kinds = [text_of(as_dict(item).get("type")) for item in message["content"]]
-    return bool(kinds) and NOT_SENT.issuperset(kinds)
-
-
 def _item(item: Any) -> tuple[Content, ...]:
     if not isinstance(item, dict):
         return (opaque(item),)
@@ -89,8 +83,7 @@ def _plain(item: Record) -> Content:
 def _request(item: Record) -> Content:
     """A call; one that the model wrote wrongly holds an error in place of its arguments."""
     call = as_dict(item.get("toolCall"))
-    value = as_dict(call.get("value"))
-    call_id = text_of(item.get("id"))
+    value, call_id = as_dict(call.get("value")), text_of(item.get("id"))
     if not value:
         return Content(Kind.TOOL_USE, text=text_of(call.get("error")), call_id=call_id)
     return tool_use(value.get("arguments"), value.get("name"), call_id)
@@ -100,9 +93,8 @@ def _response(item: Record) -> Content:
     """A result: the list of older files, or an object with ``content``."""
     result = as_dict(item.get("toolResult"))
     value = result.get("value")
-    held = as_dict(value)
+    held, failed = as_dict(value), result.get("status") == "error"
     listed = value if isinstance(value, list) else as_list(held.get("content"))
-    failed = result.get("status") == "error"
     parts = tuple(block for part in listed if _for_the_model(part) for block in _item(part))
     if failed and text_of(result.get("error")):
         parts = (Content(Kind.TEXT, text=result["error"]),)
@@ -144,7 +136,9 @@ class _Goose:
             document, messages = values[0], values[1:]
         found = [message for message in messages if is_message(message)]
         named = [key for key in METADATA_KEYS if key in document]
-        if found and (len(named) > 1 or any(_is_own(message) for message in found)):
+        kinds = {text_of(as_dict(item).get("type")) for message in found for item in message["content"]}
+        flagged = any("agentVisible" in as_dict(message.get("metadata")) for message in found)
+        if found and (len(named) > 1 or kinds & ITEM_TYPES or flagged):
             return Sniff(90, f"{named[0] if named else 'messages'}, and messages with created and typed content")
         if found:
             return Sniff(0, "messages have a role, created and content, but no metadata or content type of goose")
@@ -157,7 +151,16 @@ class _Goose:
         n_notifications = 0
         for metadata, entries in _sessions(source, skipped):
             history = GooseHistory(measure)
-            n_notifications += _read(history, entries, skipped)
+            for value, origin in entries:
+                if not is_message(value):
+                    skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
+                elif value["content"] and all(text_of(as_dict(i).get("type")) in NOT_SENT for i in value["content"]):
+                    # It holds nothing but notifications and confirmations, which the user alone saw.
+                    n_notifications += 1
+                    said = (text_of(as_dict(item).get("msg")) for item in value["content"])
+                    _notice(history, next(filter(None, said), ""))
+                else:
+                    _add(history, value, origin)
             found.append(_transcript(history, metadata, stem_of(source.name)))
         notes = noted((n_notifications, f"Messages that only the user saw (notifications): {n_notifications}"))
         return read_as(self.name, found, skipped, warnings=notes)
@@ -178,21 +181,6 @@ def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str
         yield {**row, "model_config": settings}, messages
 
 
-def _read(history: GooseHistory, entries: Iterable[tuple[Any, Origin]], skipped: list[Skipped]) -> int:
-    """Read a session's messages; how many of them only the user saw."""
-    n_notifications = 0
-    for value, origin in entries:
-        if not is_message(value):
-            skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
-        elif only_for_the_user(value):
-            n_notifications += 1
-            said = (text_of(as_dict(item).get("msg")) for item in value["content"])
-            _notice(history, next(filter(None, said), ""))
-        else:
-            _add(history, value, origin)
-    return n_notifications
-
-
 def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcript:
     """The session; of its totals those that are not accumulated are of the newest call."""
     sent, made = count_of(metadata.get("input_tokens")), count_of(metadata.get("output_tokens"))
@@ -211,12 +199,6 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
         window=window or None,
         project=text_of(metadata.get("working_dir")),
     )
-
-
-def _is_own(message: Record) -> bool:
-    """Items or flags that only goose writes."""
-    has_own = any(text_of(as_dict(item).get("type")) in ITEM_TYPES for item in message["content"])
-    return has_own or "agentVisible" in as_dict(message.get("metadata"))
 
 
 def _messages_of(document: Record) -> tuple[list[Any], Path]:

@@ -20,7 +20,6 @@ from sessions.engine.reading.formats._values import Record, as_dict, as_list, te
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 TYPES = frozenset({"system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"})
-BEFORE_A_REPLY = frozenset({"reasoning", "backend_tool_call"})
 OWN_KEYS = ("model_id", "synthetic_reason", "prompt_index")
 FOREIGN_KEYS = ("message", "sessionId", "uuid", "payload", "role", "parentId")
 NO_BYTES = re.compile(r"data:[^,]*,(?=.*[^A-Za-z0-9+/=\s])", re.DOTALL)
@@ -60,7 +59,7 @@ class _GrokCli:
         return Sniff(0, "lines have Grok's types, but none of " + ", ".join(OWN_KEYS))
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = GrokReading(measure)
+        reading = _Reading(measure)
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())
         reading.broken_off()
@@ -72,7 +71,7 @@ class _GrokCli:
     contents = each_value(_contents)
 
 
-class GrokReading:
+class _Reading:
     """What one pass over the file collects; ``waiting`` are entries whose reply comes later."""
 
     def __init__(self, measure: Measured) -> None:
@@ -83,12 +82,11 @@ class GrokReading:
         self.n_broken = 0
 
     def take(self, entry: Record, origin: Origin) -> None:
-        """One line of the file."""
         if not _fits(entry):
             self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
             return
         kind = entry["type"]
-        if kind in BEFORE_A_REPLY:
+        if kind in ("reasoning", "backend_tool_call"):
             self.waiting.append((entry, origin))
         elif kind == "assistant":
             before, origins = self._waited()

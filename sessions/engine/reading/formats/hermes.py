@@ -18,11 +18,10 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import preview_of, result_of
 from sessions.engine.reading.formats._chat_blocks import chat_call, chat_parts
 from sessions.engine.reading.formats._traces import decoded, tools_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "user": Role.USER, "tool": Role.USER}
-COMPRESSED = "compression"
 SUMMARY = "[CONTEXT "
 """How a summary starts: "[CONTEXT COMPACTION" or, in older versions, "[CONTEXT SUMMARY]"."""
 MAX_CHAIN = 1000
@@ -31,20 +30,15 @@ OWN_KEYS = ("session_start", "platform", "end_reason", "source", "parent_session
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for."""
+    """A session of Hermes: its own facts, and its messages with their origins, read when they are asked for.
 
+    ``parent`` is the session that it goes on from, or was started by.
+    """
+
+    id: str
+    parent: str
     record: Record
     load: Callable[[], Iterable[tuple[Record, Origin]]]
-
-    @property
-    def id(self) -> str:
-        """Its own id."""
-        return text_of(self.record.get("id")) or text_of(self.record.get("session_id"))
-
-    @property
-    def parent(self) -> str:
-        """The session it goes on from, or was started by."""
-        return text_of(self.record.get("parent_session_id"))
 
 
 def hermes_contents(value: Any) -> tuple[Content, ...]:
@@ -69,7 +63,7 @@ def lineages(entries: Sequence[Entry]) -> list[list[Entry]]:
     after: dict[str, Entry] = {}
     for entry in entries:
         parent = by_id.get(entry.parent)
-        if parent is not None and parent is not entry and parent.record.get("end_reason") == COMPRESSED:
+        if parent is not None and parent is not entry and parent.record.get("end_reason") == "compression":
             after.setdefault(parent.id, entry)
     later = set(after.values())
     found = [[entry] for entry in entries if entry not in later]
@@ -93,21 +87,17 @@ class Lineage:
         messages = list(entry.load())
         left = [bool(said.get("compacted")) and said.get("active") == 0 for said, _ in messages]
         start = len(left) - left[::-1].index(True) if any(left) else 0
+        before = messages[:start] or messages
         if self._n_sessions and start < len(left):
-            self._compact(messages[:start] or messages)
-        else:
-            self._add_all(messages[:start])
+            self._compact(before)
+        elif start or not self._n_sessions:
+            for said, origin in before:
+                self._add(said, origin)
         if start:
             self._compact(messages[start:])
-        elif not self._n_sessions:
-            self._add_all(messages)
         self._n_sessions += 1
         self.history.warnings += [f"{what}: {n:,}, not messages" for what, n in self._n_other.items()]
         self._n_other.clear()
-
-    def _add_all(self, messages: Sequence[tuple[Record, Origin]]) -> None:
-        for said, origin in messages:
-            self._add(said, origin)
 
     def _compact(self, messages: Sequence[tuple[Record, Origin]]) -> None:
         """What is sent again stays; what stands before the last of it, or is the summary, the compaction made."""
@@ -157,9 +147,8 @@ class _Hermes:
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
     coverage = Coverage(
-        usage=PARTLY, images=YES, compactions=YES, subagents=YES,
-        records=Records(compaction="a summary's prefix"),
-    )  # fmt: skip
+        usage=PARTLY, images=YES, compactions=YES, subagents=YES, records=Records(compaction="a summary's prefix")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         if files.has_columns(head, "sessions", "end_reason", "parent_session_id"):
@@ -208,14 +197,17 @@ def _is_record(record: Record) -> bool:
 
 
 def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
+    sessions: list[tuple[Record, Callable[[], Iterable[tuple[Record, Origin]]]]] = []
     if source.database() is None:
         for record, origin in files.records(source, skipped, _is_record, "a record that is no session"):
             found = list(files.objects_in(record["messages"], files.inside(origin, "messages"), skipped, "message"))
-            yield Entry(record, partial(iter, found))
-        return
-    for row, _ in files.rows_of(source, "sessions", "ORDER BY started_at, rowid"):
+            sessions.append((record, partial(iter, found)))
+    else:
         where = "WHERE session_id = ? ORDER BY rowid"
-        yield Entry(row, partial(files.rows_of, source, "messages", where, (row.get("id"),)))
+        for row, _ in files.rows_of(source, "sessions", "ORDER BY started_at, rowid"):
+            sessions.append((row, partial(files.rows_of, source, "messages", where, (row.get("id"),))))
+    for facts, load in sessions:
+        yield Entry(first_text(facts, "id", "session_id"), text_of(facts.get("parent_session_id")), facts, load)
 
 
 FORMAT = _Hermes()

@@ -31,9 +31,8 @@ class _HuggingFaceTraces:
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
     coverage = Coverage(
-        usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY,
-        records=Records(model="message.model"),
-    )  # fmt: skip
+        usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY, records=Records(model="message.model")
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)

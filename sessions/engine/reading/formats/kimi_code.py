@@ -18,14 +18,12 @@ from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._records import first_objects, folders_of, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
-ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM}
 ENDED = "full_compaction.cancel"
 """A compaction that came to nothing: by an error where one stands there, else by whatever broke it off."""
 CANCELLED = EventKind.COMPACTION_CANCELLED.value
@@ -47,7 +45,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class KimiReading:
+class _Reading:
     """``live`` are the places of what the model has; ``real`` those that a user wrote, ``injected`` the agent's own."""
 
     measure: Measured
@@ -72,7 +70,6 @@ class KimiReading:
     is_subagent: bool = False
 
     def take(self, record: Record, origin: Origin) -> None:
-        """One line of the file."""
         kind, self.origin = text_of(record.get("type")), origin
         self.most_reply = max(self.most_reply, count_of(record.get("maxTokens")))
         if reader := _READERS.get(kind):
@@ -120,7 +117,7 @@ class KimiReading:
         return self.live[-1]
 
 
-def _appended(reading: KimiReading, record: Record) -> None:
+def _appended(reading: _Reading, record: Record) -> None:
     message, contents = as_dict(record.get("message")), kimi_contents(record)
     if not contents:
         return
@@ -138,12 +135,10 @@ def _appended(reading: KimiReading, record: Record) -> None:
     if kind == "injection":
         reading.injected.add(place)
     if entry.typed or said.get("name") == "subagent":
-        entry.title = blocks.title_of(
-            blocks.prompt_words([content.text for content in contents if content.kind is Kind.TEXT])
-        )
+        entry.title = blocks.prompt_title(contents)
 
 
-def _request(reading: KimiReading, record: Record) -> None:
+def _request(reading: _Reading, record: Record) -> None:
     reading.model = text_of(record.get("model")) or reading.model
     if record.get("kind") == "loop":
         reading.n_sent += 1
@@ -151,7 +146,7 @@ def _request(reading: KimiReading, record: Record) -> None:
             reading.newest.call.model = reading.model
 
 
-def _loop_event(reading: KimiReading, record: Record) -> None:
+def _loop_event(reading: _Reading, record: Record) -> None:
     event = as_dict(record.get("event"))
     kind, time = event.get("type"), seconds(record.get("time"))
     if kind == "step.begin":
@@ -169,7 +164,7 @@ def _loop_event(reading: KimiReading, record: Record) -> None:
         reading.unknown[f"loop event {text_of(kind)}"] += 1
 
 
-def _begin(reading: KimiReading, uuid: str, time: float | None) -> Step:
+def _begin(reading: _Reading, uuid: str, time: float | None) -> Step:
     n = len(reading.thread.entries)
     step = Step(Call(n, n, reading.model, time))
     reading.steps.append(step)
@@ -178,7 +173,7 @@ def _begin(reading: KimiReading, uuid: str, time: float | None) -> Step:
     return step
 
 
-def _said(reading: KimiReading, record: Record, uuid: str) -> None:
+def _said(reading: _Reading, record: Record, uuid: str) -> None:
     step = reading.by_uuid.get(uuid) or _begin(reading, uuid, seconds(record.get("time")))
     contents = kimi_contents(record)
     if step.place is None:
@@ -188,7 +183,7 @@ def _said(reading: KimiReading, record: Record, uuid: str) -> None:
     step.origins.append(reading.origin)
 
 
-def _usage(reading: KimiReading, record: Record) -> None:
+def _usage(reading: _Reading, record: Record) -> None:
     """The record of a call: that of the step before it, or one beside the conversation (a compaction's)."""
     usage, step = usage_at(as_dict(record.get("usage")), "kimi_code"), reading.newest
     if record.get("usageScope") != "session" and step and not step.recorded:
@@ -198,7 +193,7 @@ def _usage(reading: KimiReading, record: Record) -> None:
         reading.thread.calls.append(Call(NOWHERE, NOWHERE, reading.model, time, usage))
 
 
-def _compact(reading: KimiReading, record: Record) -> None:
+def _compact(reading: _Reading, record: Record) -> None:
     """The context is then some of what the user wrote, or in older files the newest messages, and the summary."""
     if not summary_of(record):
         reading.skipped.append(Skipped(reading.origin.line, reading.origin.offset, "a compaction without a summary"))
@@ -218,7 +213,7 @@ def _compact(reading: KimiReading, record: Record) -> None:
     reading.trigger = None
 
 
-def _kept(reading: KimiReading, record: Record) -> list[int]:
+def _kept(reading: _Reading, record: Record) -> list[int]:
     if record.get("keptUserMessageCount") is None:
         return reading.live[count_of(record.get("compactedCount")) :]
     n, n_head = (count_of(record.get(key)) for key in ("keptUserMessageCount", "keptHeadUserMessageCount"))
@@ -228,13 +223,13 @@ def _kept(reading: KimiReading, record: Record) -> list[int]:
     return real[:n_head] + real[len(real) - n_tail :]
 
 
-def _clear(reading: KimiReading, _: Record) -> None:
+def _clear(reading: _Reading, _: Record) -> None:
     if reading.live:
         reading.thread.marks.append(Mark(len(reading.thread.entries), len(reading.thread.calls), trigger="manual"))
     reading.live = []
 
 
-def _undo(reading: KimiReading, record: Record) -> None:
+def _undo(reading: _Reading, record: Record) -> None:
     """The newest prompts leave with all after them; what was injected stays, a summary ends it."""
     wanted, gone = count_of(record.get("count")), set()
     for place in reversed(reading.live):
@@ -249,7 +244,7 @@ def _undo(reading: KimiReading, record: Record) -> None:
     reading.live = [place for place in reading.live if place not in gone]
 
 
-_READERS: dict[str, Callable[[KimiReading, Record], None]] = {
+_READERS: dict[str, Callable[[_Reading, Record], None]] = {
     "llm.request": _request,
     "usage.record": _usage,
     "context.append_message": _appended,
@@ -305,14 +300,13 @@ def _event(event: Record) -> tuple[Content, ...]:
 def _part(part: Any) -> Content:
     if isinstance(part, str):
         return Content(Kind.TEXT, text=part)
-    if not isinstance(part, dict):
-        return Content(Kind.OPAQUE, text=dumps(part))
-    kind = part.get("type")
-    if kind == "text" and isinstance(part.get("text"), str):
-        return Content(Kind.TEXT, text=part["text"])
-    if kind == "think" and isinstance(part.get("think"), str):
-        return Content(Kind.THINKING, text=part["think"], payload=text_of(part.get("encrypted")))
-    url = text_of(as_dict(part.get("imageUrl") or part.get("image_url")).get("url"))
+    held = as_dict(part)
+    kind = held.get("type")
+    if kind == "text" and isinstance(held.get("text"), str):
+        return Content(Kind.TEXT, text=held["text"])
+    if kind == "think" and isinstance(held.get("think"), str):
+        return Content(Kind.THINKING, text=held["think"], payload=text_of(held.get("encrypted")))
+    url = text_of(as_dict(held.get("imageUrl") or held.get("image_url")).get("url"))
     return blocks.media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else blocks.opaque(part)
 
 
@@ -338,14 +332,17 @@ class _KimiCode:
         return Sniff(0, "metadata with a protocol_version, but no record of a context")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """One session: the agent's."""
-        reading = KimiReading(measure)
+        reading = _Reading(measure)
         for line, record in objects(source, reading.skipped):
             reading.take(record, line.at())
         reading.finish()
+        # The session's folder, with the agent's where it is not the main one; the file's name elsewhere.
+        folders, name = folders_of(source.name), stem_of(source.name)
+        if len(folders) > 3 and folders[-3] == "agents":
+            name = folders[-4] if folders[-2] == "main" else f"{folders[-4]}.{folders[-2]}"
         transcript = session_of(
             reading.thread,
-            id=_session_id(source.name),
+            id=name,
             format=self.name,
             otherwise=reading.model,
             system=measure(blocks.blocks_of(reading.system, _part) + blocks.definitions(reading.tools)),
@@ -355,14 +352,6 @@ class _KimiCode:
         return Parsed(self.name, found, tuple(reading.skipped))
 
     contents = each_value(kimi_contents)
-
-
-def _session_id(name: str) -> str:
-    """The session's folder, with the agent's where it is not the main one; the file's name elsewhere."""
-    folders = name.replace("\\", "/").split("/")
-    if len(folders) > 3 and folders[-3] == "agents":
-        return folders[-4] if folders[-2] == "main" else f"{folders[-4]}.{folders[-2]}"
-    return stem_of(name)
 
 
 FORMAT = _KimiCode()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
-from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, said_error
+from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, response_fact
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import first_said, read_again
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.types import Origin, Usage
 
 TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))
@@ -57,7 +57,7 @@ def _run(value: Record, origin: Origin) -> Run:
         model=response_fact(reply, "model_name", "model") or named,
         usage=_usage(value, reply),
         call_id=_tool_call_id(value) if kind == "tool" else "",
-        error=said_error(value.get("error")),
+        error=written(value.get("error") or ""),
     )
 
 

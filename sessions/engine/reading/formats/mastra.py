@@ -17,13 +17,13 @@ from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
 from sessions.engine.reading.formats import _traces as traces
-from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, said_error, sessions_of
+from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, answered
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._mastra_spans import Span, Step
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, stem_of
-from sessions.engine.reading.formats._values import Path, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._values import Path, as_dict, as_list, count_of, text_of, written
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript, Usage
 
@@ -205,7 +205,7 @@ def _end(span: Span) -> RunEnd:
     abort = as_dict(span.attributes.get("tripwireAbort")) or as_dict(span.output.get("tripwire"))
     stop = f"tripwire: {text_of(abort.get('reason'))}" if abort else ""
     return RunEnd(
-        span.text("traceId"), said_error(span.error) or stop, not span.parent, f"{span.kind} {span.text('name')}"
+        span.text("traceId"), written(span.error or "") or stop, not span.parent, f"{span.kind} {span.text('name')}"
     )
 
 
