@@ -68,6 +68,9 @@ def manual(case: Case) -> Iterable[Explanation]:
         left: tuple[str, ...] = (SETTING, ESTIMATE) if case.is_blind else (SETTING,)
         # Where it asks between turns, that it was idle shows nothing of who asked.
         left += (BETWEEN,) if case.agent.asked != EVERY_REQUEST else ()
+        if len(left) > 1:
+            # Who asked is not guessed where it may have been something else as well.
+            return
         because = "somebody asked for it: it came below the threshold while the agent was idle"
         yield Explanation(MANUAL, Fact.TIMING, because, (row,), left)
 
@@ -110,7 +113,7 @@ def changed_model(case: Case) -> Iterable[Explanation]:
     if not is_own or case.last is None or case.larger >= FAR_UNDER * (case.threshold or case.window):
         return
     before, now = case.last.model, case.request_of(case.position).model
-    if not before or not now or before == now:
+    if case.last.usage is None or not before or not now or before == now:
         return
     row = case.row(f"{before} answered right before it, {now} right after it")
     window = f"; the window is {case.own_window:,}" if case.window_is_known else ""

@@ -186,9 +186,7 @@ def error_body(value: Any, depth: int = 0) -> ErrorBody:
     return _in_object(value, depth) if isinstance(value, dict) else ErrorBody()
 
 
-_TRACE = "Traceback (most recent call last):"
-_RAISED = re.compile(r"^[\w.]+(?:Error|Exception)\b", re.MULTILINE)
-"""Where the error of a traceback stands."""
+_TRACE, _RAISED = "Traceback (most recent call last):", re.compile(r"^[\w.]+(?:Error|Exception)\b", re.MULTILINE)
 
 
 def _in_object(value: dict[str, Any], depth: int) -> ErrorBody:

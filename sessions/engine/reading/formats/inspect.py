@@ -23,7 +23,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import inside, object_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps
-from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 HEADERS = ("header.json", "_journal/start.json")
@@ -187,7 +187,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
 
 def _refusals(history: Assembly, sample: Sample) -> None:
     """Model events that failed for the size, or that the model's window cut short, before the next answered one."""
-    n_before = 0
+    n_before, stops = 0, []
     for event in sample.events:
         if event.get("event") != "model":
             continue
@@ -200,6 +200,8 @@ def _refusals(history: Assembly, sample: Sample) -> None:
         if refusal is not None:
             place = next((r.message for r in history.requests[n_before:] if r.message is not None), None)
             history.refused.append((refusal, len(history.messages) if place is None else place, n_before))
+    if cut := next((stop for stop in stops if stop in CUT_REASONS), ""):
+        history.event(EventKind.SESSION_END, f"{CUT_OFF}: {cut}")
 
 
 def event_usage(event: Record) -> Usage | None:

@@ -107,7 +107,7 @@ class ChatHistory(Assembly):
         if self.waiting is None or (usage and before and usage.context >= before.context + before.output):
             return
         summary, place, kept = self.waiting
-        self.summary(parts_of(summary), [place], self.forget(range(kept), trigger="auto"))
+        self.summary(parts_of(summary), [place], self.forget(range(kept)))
         self.waiting = None
 
 
