@@ -78,6 +78,7 @@ def test_generations_repeat_the_history_that_is_one() -> None:
     assert (session.id, session.model, contexts(session)) == ("g1", "gpt-4o-mini", [90, 110])
     assert [m.preview for m in session.messages] == [
         "You sort stamps.", "Sort the red stamps.", 'count: {"colour":"red"}', "14", "There are 14.",
+        "And the blue ones?",
     ]  # fmt: skip
     assert session.messages[3].result_ids() == {"c1"}
     assert [(error.kind, error.tokens, error.limit) for error in session.errors] == [("context", 130_512, 128_000)]

@@ -51,6 +51,7 @@ def test_texts_tell_a_session_where_each_row_has_an_id_of_its_own() -> None:
         ("assistant", ["text", "tool_use"]),
         ("user", ["tool_result"]),
         ("assistant", ["text"]),
+        ("user", ["text"]),  # what was refused
     ]
     assert [r.usage for r in session.requests] == [Usage(300, output=40), Usage(164, 256, output=12)]
     assert session.requests[0].timestamp == 1_785_578_400, "a time without a zone is UTC"

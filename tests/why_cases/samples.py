@@ -51,7 +51,7 @@ WHY = {
     "compact_stateful_mode.3.request.json": "The request asks for 1,000; over it by estimate: likely.",
     "docent-log.eval": "The sample records a limit of 50 messages as what ended it.",
     "before-compaction.jsonl": "tokensBefore 185,014 is over 183,616, at the end of a run; the one before came at "
-    "175,004, under it, while the agent was idle: nothing records who asked, so likely.",
+    "175,004, under it, while the agent was idle: nothing records who asked, so it is not guessed.",
     "as-cli_small-checkpoint.jsonl": "A checkpoint without usage, trigger or model window.",
     "entire-auto-2.1.39.jsonl": "Trigger auto, preTokens 167,370, the client's threshold 167,000.",
     "entire-auto-2.1.5.jsonl": "Trigger auto, preTokens 155,625, this client's threshold 155,000.",

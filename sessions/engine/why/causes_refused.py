@@ -129,7 +129,8 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
-        spent = ", all of them thinking, so that no answer came," if usage.reasoning >= ALL_OF * usage.output else ","
+        part = f", {usage.reasoning:,} of them thinking," if 2 * usage.reasoning >= usage.output else ","
+        spent = ", all of them thinking, so that no answer came," if usage.reasoning >= ALL_OF * usage.output else part
         because += f" after {usage.output:,} tokens{spent} on top of {usage.context:,}"
         if case.window_is_known and NEARLY * case.window <= whole <= case.window:
             because += f": {whole:,} of a window of {case.window:,}"

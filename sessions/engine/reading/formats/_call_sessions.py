@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
-from sessions.engine.reading.formats._traces import replied_in, result_said, said_in, told_in, usage_in
+from sessions.engine.reading.formats._traces import cut_in, replied_in, result_said, said_in, told_in, usage_in
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
@@ -77,7 +77,7 @@ def sessions_of(
 
 
 def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> None:
-    """A call that adds nothing to its session's list: refused, failed, or made for a summary alone."""
+    """A call without an answer: refused, failed, or made for a summary alone."""
     position = _threads.held_by(threads, call, sent)
     if position is None and (summarising := _threads.of_summary(threads, call, sent)) is not None:
         error = call.edits.error
@@ -88,6 +88,8 @@ def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMess
         position = len(threads)
         threads.append(CallThread(call.group, call))
         _threads.extend(threads[position], call, call.sent)
+    elif not call.edits.asked:
+        _threads.heard(threads[position], call, sent)
     call.sent = []
     threads[position].refuse(call.edits.error)
     if call.edits.asked:
@@ -313,5 +315,5 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
         above=tuple(above.id for above in itertools.takewhile(lambda one: one.kind not in (TOOL, AGENT), around)),
         owner=next((above.id for above in around if above.kind in (TOOL, AGENT)), ""),
         is_counted=raw is not None,
-        edits=_calls.ServerEdits(error=error_of(run.error)),
+        edits=_calls.ServerEdits(error=error_of(run.error), ended=cut_in(made)),
     )

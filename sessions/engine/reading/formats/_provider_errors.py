@@ -39,7 +39,7 @@ MAX_WORDS = 500
 """Of an error's words, so many characters are kept: what follows quotes the request."""
 MESSAGE_KEYS = (
     "message", "errorMessage", "error_message", "Message", "detail", "details", "error_description", "msg",
-    "description", "reason", "title", "text",
+    "description", "reason", "title", "text", "info",
 )  # fmt: skip
 CODE_KEYS = ("code", "type", "name", "errorType", "error_type", "__type", "error_code", "status")
 STATUS_KEYS = ("status", "statusCode", "status_code", "http_status", "apiErrorStatus", "code", "error_code")

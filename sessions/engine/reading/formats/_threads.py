@@ -227,6 +227,12 @@ def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]
     thread.calls.append(call)
 
 
+def heard(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
+    """What a refused call sent behind all that the session has stands in its list, as the next call sends it again."""
+    if _shared(thread, sent) == len(thread.live):
+        extend(thread, call, sent[len(thread.live) :])
+
+
 def flag(thread: CallThread, call: TracedCall) -> None:
     """A tracer says that the conversation was compacted: by the cut seen here, by a block, or out of sight.
 

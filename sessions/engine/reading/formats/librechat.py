@@ -131,7 +131,7 @@ def _refused(history: Assembly, words: str, model: str) -> None:
     figures = _INFO.search(words)
     if code:
         counted, allowed = (int(figures[1]), int(figures[2])) if figures else (None, None)
-        said = " ".join(words.split())
+        said = " ".join((body.words or words).split())
         history.refuse(Refusal(ErrorKind.CONTEXT, counted, allowed, code=code, words=said[:MAX_WORDS], model=model))
     elif words:
         history.fail(words, model=model)
