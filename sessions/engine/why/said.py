@@ -162,8 +162,9 @@ MEANINGS = (
         r"high demand|overloaded|at capacity|\b5(?:02|03|29)\b|unavailable|try again later",
         "the service was overloaded", "Try again later.",
     ),
+    _meaning(r"time.?out|timed out", "no answer came in time", "Try again, or wait longer for an answer."),
     _meaning(
-        r"time.?out|timed out|network|connection|socket|stream (?:disconnected|closed|ended|error)|ECONN|fetch failed"
+        r"network|connection|socket|stream (?:disconnected|closed|ended|error)|ECONN|fetch failed"
         r"|terminated|broken pipe|premature",
         "the connection broke", "Try again on a stable connection.",
     ),

@@ -116,7 +116,7 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
     words = quoted(error) if error is not None and not over_limit(error) else ""
     against = next((one.against[0] for one in contradicted if one.cause == SUMMARY_LONG), "")
     if against:
-        figures = [f"{against}: its size does not explain it"]
+        figures = [f"{against}: why it did not fit is not recorded"]
     elif case.error is not None:
         figures = _refused(case, case.error, words)
     else:

@@ -144,8 +144,8 @@ _SENT = re.compile(
     r"|received|with length|window exceeded:|your request has)\s*" + _NUMBER + r"(?!\d|,\d| output tokens| characters)",
     re.IGNORECASE,
 )
-_INPUT = re.compile(_NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE)
-"""What the request itself had, said apart from its reply."""
+_INPUT = re.compile(r"(?<!\A)" + _NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE)
+"""What the request itself had, said apart from its reply; a figure that begins the words is a status."""
 _PARTS = re.compile(
     r"\(([^()]{0,60}(?:of text input|in the messages)\b[^()]{0,90})\b(?:output|completion)", re.IGNORECASE
 )
