@@ -92,7 +92,7 @@ FILES = (
         ((1, "auto", None, None, "summary", (BEFORE, AFTER)),),
         refusals=((1, "context", None, None, 1), (2, "compaction", None, None, 1)),
     ),
-    Recorded("goose/stream.jsonl", refusals=((1, "context", None, None, 1), (1, "context", None, None, 1))),
+    Recorded("goose/stream.jsonl", refusals=((1, "context", None, None, 1), (1, "compaction", None, None, 1))),
     Recorded("open_webui/summary.json", ((2, None, 2_120, 640, "summary", (WHO,)),)),
     Recorded("langchain/deepagents_state.json", ((2, "auto", 171_506, 6_200, "summary", ()),)),
     Recorded("langchain/summary_in_state.json", ((1, "auto", 171_012, 9_100, "summary", (WHICH,)),)),

@@ -42,7 +42,7 @@ def picture(width=0, height=0, **facts):
 def test_cl100k_is_derived_where_the_text_is_not_at_hand(n_tokens, non_ascii, expected):
     """0.994 × o200k + 0.108 × characters outside ASCII (estimators 4)."""
     block = text(4_000, n_tokens=n_tokens, n_non_ascii=non_ascii)
-    assert tiktoken.cl100k(block, GPT) == expected
+    assert tiktoken.exactly(block, GPT, lambda _: None) == expected
 
 
 @pytest.mark.parametrize(
@@ -169,24 +169,24 @@ def test_claude_code_s_characters(n, plain, dense):
 
 def test_gemini_cli_s_quarters():
     """Six quarters outside ASCII up to 100,000 characters; parts down to whole tokens, three levels deep."""
-    quarters = [gemini_cli.quarters(text(n, n_bytes=n + 2, n_non_ascii=1), GPT) for n in (99_999, 100_000, 100_001)]
+    quarters = [gemini_cli.quarters(text(n, n_bytes=n + 2, n_non_ascii=1), 0) for n in (99_999, 100_000, 100_001)]
     assert quarters == [100_004, 100_005, 100_001]
-    assert [gemini_cli.quarters(text(n, Kind.THINKING, n_payload=7), GPT) for n in (0, 1)] == [7, 1]
-    assert gemini_cli.quarters(Block(Kind.IMAGE), GPT) == 12_000
+    assert [gemini_cli.quarters(text(n, Kind.THINKING, n_payload=7), 0) for n in (0, 1)] == [7, 1]
+    assert gemini_cli.quarters(Block(Kind.IMAGE), 0) == 12_000
     pdf = [Block(Kind.DOCUMENT, media=Media(kind, n_base64=5)) for kind in ("application/pdf", "text/plain")]
-    assert [gemini_cli.quarters(block, GPT) for block in (*pdf, Block(Kind.DOCUMENT, n_chars=3, n_bytes=3))] == [
+    assert [gemini_cli.quarters(block, 0) for block in (*pdf, Block(Kind.DOCUMENT, n_chars=3, n_bytes=3))] == [
         103_200,
         15,
         3,
     ]
-    assert gemini_cli.quarters(text(3, Kind.TOOL_USE, name="abcd", n_payload=2), GPT) == 9
+    assert gemini_cli.quarters(text(3, Kind.TOOL_USE, name="abcd", n_payload=2), 0) == 9
     for n, whole in ((3, 0), (4, 4), (7, 4), (8, 8)):
         deep = text(0, Kind.TOOL_RESULT, name="ab", parts=(text(n),))
-        assert gemini_cli.quarters(deep, GPT) == 2 + whole
+        assert gemini_cli.quarters(deep, 0) == 2 + whole
     nested = text(4)
     for depth, expected in ((1, 4), (2, 4), (3, 4), (4, 0)):
         nested = text(0, Kind.TOOL_RESULT, parts=(nested,))
-        assert gemini_cli.quarters(nested, GPT) == expected, depth
+        assert gemini_cli.quarters(nested, 0) == expected, depth
 
 
 def test_inspect_adds_a_tenth():

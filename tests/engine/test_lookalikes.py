@@ -72,6 +72,7 @@ NOT_BEHIND_A_PREAMBLE = {"aider"}
 ALIKE = {
     "ai_sdk": ("role_content",),  # a first prompt alone
     "codex": ("openai_responses",),  # items without the header: those of the API
+    "kimi_cli": ("role_content",),  # messages without the marks between them
     "langsmith": ("message_lists",),  # the end of a run alone, with the messages that it gave
     "message_lists": ("openai_chat", "role_content"),  # without the line that is no message
     "openai_chat": ("message_lists", "role_content"),  # with a line that is no message; prompts alone

@@ -26,15 +26,8 @@ TOLD_APART = {
     "gemini_cli/refused_and_compressed.jsonl 0": (REFUSED, PLACEHOLDER),
     "opencode/pruned_and_refused.json 0": (REFUSED, PLACEHOLDER),
     "pi/refused_then_compacted.jsonl 0": (REFUSED, PLACEHOLDER),
-    "codex/subagent_old_compaction.jsonl 0": (MISSED, MANUAL),
-    "gemini_cli/log.jsonl 0": (MISSED, MANUAL),
-    "pi/version_1.jsonl 0": (MISSED, MANUAL),
-    "pi/version_1.jsonl 1": (NOT_ASKED, MANUAL),
-    "pi/version_3_tree.jsonl 0": (MISSED, MANUAL),
-    "pi/before-compaction.jsonl 0": (MISSED, MANUAL),
 }
-"""Compactions that are told in two ways: a summary that holds nothing is the cause whatever had started it; and where
-no trigger is recorded, the cause draws from the size that somebody asked, while the comparison counts it as missed."""
+"""Compactions that are told in two ways: a summary that holds nothing is the cause whatever had started it."""
 
 
 def told_twice(folder: Path) -> Iterator[tuple[str, ComparedCompaction, str]]:

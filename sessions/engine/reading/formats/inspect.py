@@ -200,7 +200,7 @@ def _refusals(history: Assembly, sample: Sample) -> None:
         if refusal is not None:
             place = next((r.message for r in history.requests[n_before:] if r.message is not None), None)
             history.refused.append((refusal, len(history.messages) if place is None else place, n_before))
-    if cut := next((stop for stop in stops if stop in CUT_REASONS), ""):
+    if cut := next((stop for stop in map(text_of, stops) if stop in CUT_REASONS), ""):
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {cut}")
 
 

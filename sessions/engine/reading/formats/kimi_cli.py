@@ -19,7 +19,7 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 PROMPT, COUNT, POINT = "_system_prompt", "_usage", "_checkpoint"
 ROLES = {"user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT}
-COMPACTED = "Previous context has been compacted"
+COMPACTED = "<system>Previous context has been compacted"
 
 
 def _contents(entry: Any) -> tuple[Content, ...]:
@@ -95,7 +95,7 @@ class KimiCliReading:
     def _say(self, role: Role, contents: tuple[Content, ...], origin: Origin) -> None:
         if self.reply is not None:
             self.answered(0)
-        if role is Role.USER and contents and COMPACTED in contents[0].text[:100]:
+        if role is Role.USER and contents and contents[0].text.startswith(COMPACTED):
             self.history.summary(contents, [origin], self.history.compaction(outside=True))
             return
         typed = role is Role.USER and is_prompt(contents)
