@@ -16,7 +16,7 @@ from sessions.engine.models.model_info import normalised, use_own_models
 from sessions.engine.packing import pack
 from sessions.engine.packing.section_file import Sections, seal, unseal
 from sessions.engine.reading.reading import read_transcripts
-from sessions.engine.weigh.calibration import calibrate, fit
+from sessions.engine.weigh.calibration import calibrate
 from sessions.models import SessionColumns
 from sessions.pages.why import fit, over_counts
 from sessions.runs import overview as overviews
