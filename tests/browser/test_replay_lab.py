@@ -329,7 +329,7 @@ def test_the_slider_s_ends_follow_the_window(visit, transcript):
     until(page, "document.querySelector('.compact-marks span:last-child').textContent === '128,000'")
     until(page, "document.getElementById('compact-slider').max === '128000'")
     assert page.locator("#compact-now").inner_text() == "102,400"
-    assert page.locator(".compact-mark").inner_text() == "Default: 102,400"
+    assert page.locator("#compact-range .compact-mark").inner_text() == "Default: 102,400"
     visitor.is_clean()
 
 
