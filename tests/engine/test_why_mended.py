@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from sessions.engine.transcript.types import Request, Transcript, Usage
+from sessions.engine.why.cache_use import lost_by
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.test_why_evidence import told
@@ -95,5 +97,56 @@ def test_a_compaction_right_after_another_model_was_taken_says_so() -> None:
     file.model = "claude-sonnet-4-5"
     file.compact("auto")
     line = first_line(file.turns(2, 300))
-    assert "right after the model was changed from claude-opus-4-5 to claude-sonnet-4-5" in line
+    assert "as the model was changed from claude-opus-4-5 to claude-sonnet-4-5" in line
     assert "(likely)" in line
+
+
+def unread(n: int, *, reads: int = 4, write: int = 0) -> str:
+    """Requests that read the cache, then some that read nothing, then one that reads again."""
+    file = Claude("claude-opus-4-5")
+    file.turns(reads, 500)
+    fresh = {"cache_read_input_tokens": 0, "cache_creation_input_tokens": write}
+    for _ in range(n):
+        file.turns(1, 500, **fresh, input_tokens=file.context)
+    return first_line(file.turns(1, 500))
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        (unread(3), True),
+        (unread(2), False),  # two in a row
+        (unread(3, reads=1), False),  # two others read it, in all
+        (unread(3, write=9_000), False),  # written anew, which is told otherwise
+    ],
+)
+def test_requests_in_a_row_that_read_nothing_from_a_cache_that_others_read(line: str, is_told: bool) -> None:
+    assert ("nothing was read from it on 3 requests in a row" in line) == is_told, line
+
+
+@pytest.mark.parametrize(("context", "is_told"), [(79_900, True), (80_400, False)])
+def test_a_refusal_far_under_the_window_does_not_say_why(context: int, is_told: bool) -> None:
+    """Two fifths of a window that a table names: 80,000 of 200,000."""
+    file = Claude("claude-opus-4-5").until(context - 200, 1_000)
+    file.reply(cache_read_input_tokens=context - 503)
+    file.prompt()
+    file.refuse("Prompt is too long")
+    line = first_line(file)
+    assert ("of the window: why it was too long is not recorded" in line) == is_told, line
+    assert ("compact earlier" in line) != is_told, line
+
+
+@pytest.mark.parametrize(("prompts", "is_told"), [(2, True), (1, False)])
+def test_prompts_that_nothing_answers_are_counted(prompts: int, is_told: bool) -> None:
+    rows = [{"role": "_checkpoint", "id": 0}, *({"role": "user", "content": "hi"} for _ in range(prompts))]
+    (line,) = told("context.jsonl", "\n".join(map(json.dumps, rows)))
+    assert (f"{prompts} prompts stand in the file, and no answer" in line) == is_told
+
+
+@pytest.mark.parametrize(("cleared", "is_told"), [(0.1, True), (0.11, False)])
+def test_a_clearing_that_loses_the_cache_says_what_it_cost(cleared: float, is_told: bool) -> None:
+    usages = [Usage(1_000), Usage(500, 99_500), Usage(90_000, round(cleared * 99_500))]
+    requests = tuple(Request(n, n, usage) for n, usage in enumerate(usages))
+    session = Transcript("s", "opencode", (), requests)
+    assert bool(lost_by(session, 2)) == is_told
+    assert lost_by(session, 1) == lost_by(session, 3) == 0

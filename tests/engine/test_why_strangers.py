@@ -13,6 +13,7 @@ from sessions.engine.reading.reading import NotATranscript, read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
+from tests.engine.test_why_reports import ALL
 
 FOLDER = Path(__file__).parent.parent / "why"
 SETS = (
@@ -69,6 +70,65 @@ WRONG = {
     "62-inspect-answers-cut-at-1024.json",
 }  # fmt: skip
 """Those whose first line lacks something; one that is mended leaves the set, none enters it."""
+_LABEL = re.compile(r"([\w.-]+) (\d{4,6})\b")
+_REPORT = re.compile(r"([\w.-]+/[\w.-]+)(?:/(?:issues|pull|discussions)/|#)(\d{4,6})\b")
+KNOWN = {
+    "strangers-10/01-claude-mcp-cached-input.jsonl",
+    "strangers-10/05-codex-model-switch-compact.jsonl",
+    "strangers-10/07-codex-autocompact-off.jsonl",
+    "strangers-10/08-gemini-compress-nothing-gained.json",
+    "strangers-10/09-qwen-hard-limit-1536.jsonl",
+    "strangers-10/12-opencode-overflow-loop.db",
+    "strangers-10/14-cline-never-condensed.json",
+    "strangers-12/02-claude-code-compacted-at-171k.jsonl",
+    "strangers-12/04-codex-spark-cannot-compact.jsonl",
+    "strangers-12/05-opencode-auto-off-compacts.json",
+    "strangers-12/09-openclaw-305k-no-compaction.jsonl",
+    "strangers-12/16-openhands-condensation-loop.json",
+    "strangers-12/18-opencode-overflow-stuck.json",
+    "strangers-3/15-codex-compact-makes-it-larger.jsonl",
+    "strangers-3/18-gemini-cli-compress-1237145.json",
+    "strangers-3/19-crush-sourcegraph-412533.db",
+    "strangers-4/09-opencode-pinned-196608.json",
+    "strangers-4/10-gemini-cli-1058724.json",
+    "strangers-4/11-qwen-code-output-64000.jsonl",
+    "strangers-4/14-aider-deepseek-65536.md",
+    "strangers-5/04-codex-95-percent.jsonl",
+    "strangers-5/08-copilot-16-failures.jsonl",
+    "strangers-5/10-gemini-over-1m.json",
+    "strangers-5/18-openhands-loop.json",
+    "strangers-5/23-claude-code-367k.jsonl",
+    "strangers-5/24-opencode-128k.json",
+    "strangers-6/03-claude-code-doubled-usage.jsonl",
+    "strangers-6/20-langchain-tools-uncounted.jsonl",
+    "strangers-6/27-kilo-exhausted.json",
+    "strangers-7/05-copilot-mcp-tools-573k.jsonl",
+    "strangers-7/06-gemini-negative-tokens-left.json",
+    "strangers-8/01-codex-compaction-cycle.jsonl",
+    "strangers-8/09-kimi-code-compaction-cancelled.jsonl",
+    "strangers-8/10-opencode-too-large-to-compact.json",
+    "strangers-8/14-goose-window-1m.db",
+    "strangers-8/16-pi-no-usage.jsonl",
+    "strangers-8/18-vscode-chat-prompt-too-long.json",
+    "strangers-9/06-qwen-compress-400.jsonl",
+    "strangers-9/08-copilot-empty-compaction.jsonl",
+    "strangers-9/10-cline-litellm-200k.json",
+    "strangers-9/14-goose-lmstudio-not-recognised.db",
+    "strangers-9/17-claude-code-auto-468k.jsonl",
+    "strangers-9/19-opencode-never-97.json",
+    "strangers-9/57-letta-post-step.jsonl",
+    "strangers/04-gemini-cli-doubled.json",
+    "strangers/06-opencode-940k.json",
+    "strangers/08-cline-cerebras-40k.json",
+    "strangers/09-roo-openrouter-256k.json",
+    "strangers/10-kilo-codex-plan.json",
+    "strangers/11-copilot-cli-5mb.jsonl",
+    "strangers/12-qwen-code-llama-cpp.jsonl",
+    "strangers/14-goose-first-message.json",
+    "strangers/15-openhands-condensation-loop.json",
+    "strangers/16-pi-silent-failures.jsonl",
+}
+"""Sessions that rebuild a report of which a case of ours had been made before: a first try on them is no stranger's."""
 
 
 def rows() -> list[dict[str, str]]:
@@ -100,6 +160,18 @@ def test_what_a_line_must_say_is_read_as_it_was_meant() -> None:
         for column in ("must contain", "must not"):
             bare = re.sub(r"\[[^\]]*\]", "", " ".join(patterns(row, column)))
             assert ";" not in bare, (row["set"], row["file"], bare)
+
+
+def test_no_set_has_a_report_that_a_case_of_ours_was_made_of_but_those_that_are_told() -> None:
+    """The collectors search for the number of a report; this holds whatever they found."""
+    labels = [found.groups() for name in ALL if (found := _LABEL.match(name))]
+    ours = {(agent.partition("-")[0].lower(), number) for agent, number in labels}
+    found = set()
+    for row in rows():
+        report = _REPORT.search(row["report"])
+        if report and any(agent in report[1].lower() for agent, number in ours if number == report[2]):
+            found.add(f"{row['set']}/{row['file']}")
+    assert found == KNOWN
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row["file"])

@@ -14,9 +14,11 @@ from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TT
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Request, Transcript, Usage
 
+Pair = tuple[Request, Request]
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN, LEAST_UNREAD = 2, 3, 3
+"""Pairs that lose the cache, sizes that are told, requests in a row that read nothing, from which it is."""
 LEFT, LEFT_OFTEN, OFTEN, LEAST_BROKEN = 0.1, 0.25, 0.25, 100_000
 """The share of a cache that may still be read where it counts as lost: ``LEFT``, and ``LEFT_OFTEN`` where a share of
 ``OFTEN`` of the pairs lose it; tokens written anew from which that is told."""
@@ -29,17 +31,19 @@ def cache_sentence(transcript: Transcript) -> str:
     across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
     if across is not None:
         return f"{across.words}."
-    return _one_head(transcript) or _broken(transcript) or _never_read(transcript) or _unread(transcript)
+    pairs = _pairs(transcript)
+    told = _one_head(transcript) or _broken(transcript, pairs) or _never_read(transcript, pairs)
+    return told or _unread(transcript, pairs)
 
 
-def _unread(transcript: Transcript) -> str:
+def _unread(transcript: Transcript, near: list[Pair]) -> str:
     """The longest stretch that read nothing, of a session whose other requests read the cache, in a sentence; or ""."""
     sent = [r for r in transcript.requests if r.on_branch and r.usage and not r.usage.placeholder]
     reads = [bool(one.usage and 2 * one.usage.cache_read >= one.usage.context) for one in sent]
     stretches = [
         [sent[n] for n, _ in group] for is_read, group in groupby(enumerate(reads), itemgetter(1)) if not is_read
     ]
-    alike = {(one, other) for one, other in _pairs(transcript)}
+    alike = {(one.index, other.index) for one, other in near}
     parts = (_unread_part(stretch, alike) for stretch in stretches if stretch[0] is not sent[0])
     found = max(parts, key=len, default=[])
     if len(found) < LEAST_UNREAD or sum(reads) < LEAST_HEADS:
@@ -50,30 +54,31 @@ def _unread(transcript: Transcript) -> str:
     return f"Cache: nothing was read from it {where}, {tokens:,} tokens in all; before{after} them it was."
 
 
-def _unread_part(stretch: list[Request], alike: Container[tuple[Request, Request]]) -> list[Request]:
+def _unread_part(stretch: list[Request], alike: Container[tuple[int, int]]) -> list[Request]:
     """Of a stretch that reads nothing what neither writes the cache, each soon after the one before it."""
     usages = [one.usage for one in stretch if one.usage]
     if any(u.cache_read or u.cache_write or u.context < LEAST_CACHED for u in usages):
         return []
-    n_alike = sum(1 for _ in takewhile(alike.__contains__, pairwise(stretch)))
+    n_alike = sum(1 for _ in takewhile(alike.__contains__, pairwise(one.index for one in stretch)))
     return stretch[: n_alike + 1]
 
 
 def lost_by(transcript: Transcript, request: int) -> int:
     """Tokens that a request sent anew though the one before had read most of its own from the cache; else 0."""
-    if not 0 < request < len(transcript.requests):
+    sent = [one.usage for one in transcript.requests[: request + 1] if one.on_branch and one.usage]
+    if len(sent) < LEAST_PAIRS or request >= len(transcript.requests):
         return 0
-    before, now = transcript.requests[request - 1].usage, transcript.requests[request].usage
-    if not before or not now or 2 * before.cache_read < before.context or now.cache_read > LEFT * before.cache_read:
+    before, now = sent[-2:]
+    if 2 * before.cache_read < before.context or now.cache_read > LEFT * before.cache_read:
         return 0
     return now.context - now.cache_read
 
 
-def _never_read(transcript: Transcript) -> str:
+def _never_read(transcript: Transcript, near: list[Pair]) -> str:
     """That nearly every request writes the cache anew, and reads nothing or one head alone, in a sentence; else ""."""
-    pairs = [(one.usage, other.usage) for one, other in _pairs(transcript) if one.usage and other.usage]
+    pairs = [(one.usage, other.usage) for one, other in near if one.usage and other.usage]
     lost = [(one, other) for one, other in pairs if _is_lost(one, other)]
-    if len(lost) < LEAST_PAIRS or (len(lost) < NEARLY_ALL * len(pairs) and not _lost_at_prompts(transcript)):
+    if len(lost) < LEAST_PAIRS or (len(lost) < NEARLY_ALL * len(pairs) and not _lost_at_prompts(transcript, near)):
         return ""
     heads = [other.cache_read for _, other in lost]
     if max(heads) - min(heads) > ALIKE * max(heads):
@@ -90,12 +95,12 @@ def _never_read(transcript: Transcript) -> str:
 FRONT = "something at the front of the prompt changes each time"
 
 
-def _lost_at_prompts(transcript: Transcript) -> bool:
+def _lost_at_prompts(transcript: Transcript, near: list[Pair]) -> bool:
     """Whether the cache is lost wherever somebody typed between two requests, and nowhere else."""
     messages = transcript.messages
     return all(
         _is_lost(one.usage, other.usage) == any(m.typed for m in messages[one.message or 0 : other.message or 0])
-        for one, other in _pairs(transcript)
+        for one, other in near
         if one.usage and other.usage
     )
 
@@ -115,9 +120,8 @@ def _one_head(transcript: Transcript) -> str:
     return f"Cache: {read}; all behind them, up to {rest:,}, is paid for in full each time."
 
 
-def _broken(transcript: Transcript) -> str:
+def _broken(transcript: Transcript, pairs: list[Pair]) -> str:
     """Where a cache that was alive was written anew as a whole, where it is not always so, in a sentence; else ""."""
-    pairs = _pairs(transcript)
     often = _lost(pairs, LEFT_OFTEN)
     found = often if len(often) >= OFTEN * len(pairs) else _lost(pairs, LEFT)
     sizes = [other.usage.cache_write for _, other in found if other.usage]
@@ -133,7 +137,7 @@ def _broken(transcript: Transcript) -> str:
     return f"The cache was lost {times} within its life, {where}: {written} tokens were written anew."
 
 
-def _lost(pairs: list[tuple[Request, Request]], most: float) -> list[tuple[Request, Request]]:
+def _lost(pairs: list[Pair], most: float) -> list[Pair]:
     """Those of which the second read at most that share of what the first left in the cache."""
     return [
         (one, other)
@@ -143,7 +147,7 @@ def _lost(pairs: list[tuple[Request, Request]], most: float) -> list[tuple[Reque
     ]  # fmt: skip
 
 
-def _pairs(transcript: Transcript) -> list[tuple[Request, Request]]:
+def _pairs(transcript: Transcript) -> list[Pair]:
     """Requests one after the other within the cache's life, with nothing recorded between them that changes it."""
     changes = {one.request for kind in (transcript.compactions, transcript.clearings) for one in kind}
     sent = [request for request in transcript.requests if request.on_branch and request.usage]

@@ -64,6 +64,8 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
         if (when := BETWEEN_TURNS.get(case.agent.asked)) and not case.is_asked(limit):
             because += f", which {case.agent.label} checks only when a run {when}"
             advice = causes.CHANGES[causes.NOT_ASKED]
+        else:
+            advice = causes.CHANGES[causes.OFF]
     own = case.compaction.tokens_before if case.compaction else None
     if own and refusal.tokens and refusal.tokens >= COUNTS_LOW * own:
         because += f"; the agent itself counted {own:,}, too few"

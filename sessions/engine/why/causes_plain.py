@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import ErrorKind
-from sessions.engine.weigh.calibration.context_windows import CLIENT
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import (
@@ -23,8 +22,8 @@ from sessions.engine.why.causes import (
     WINDOW,
     Evidence,
 )
-from sessions.engine.why.causes_window import fitting
-from sessions.engine.why.shared import SOON, thresholds_of
+from sessions.engine.why.causes_window import CLOSE_BY, fitting
+from sessions.engine.why.shared import SOON
 from sessions.engine.why.windows import narrowed
 
 CLOSE_TO, BLIND = 0.97, 0.8
@@ -34,8 +33,6 @@ MOST_NOT_HELD = 4 / 3
 UNTOLD = ("a trigger that is not known", SETTING)
 TWICE_OVER = 1.2
 """Times a threshold from which an answer of the session shows that it is none, or was off."""
-CLOSE_BY = 0.04
-"""Share of a threshold by which one request may pass it."""
 FAR_UNDER, UNRECORDED = 0.5, "a reason that is not recorded"
 """Share of a threshold under which its size explains no compaction; what may have started it then."""
 USUAL = (0.7, 1.02)
@@ -117,7 +114,7 @@ def changed_model(case: Case) -> Iterable[Explanation]:
         return
     row = case.row(f"{before} answered right before it, {now} right after it")
     window = f"; the window is {case.own_window:,}" if case.window_is_known else ""
-    because = f"it came right after the model was changed from {before} to {now}{window}"
+    because = f"it came as the model was changed from {before} to {now}{window}"
     yield Explanation(CHANGED, Fact.CHANGE | Fact.TIMING, because, (row, *case.switch_rows), (UNRECORDED,))
 
 
@@ -167,34 +164,16 @@ def reached(case: Case) -> Iterable[Explanation]:
             yield Explanation(REACHED, PASSED, because, rows, _doubted(case, [ESTIMATE]))
     elif own := _own_count(case):
         yield own
-    elif case.assumed is None and case.thresholds and (found := fitting(case, figure, case.agent.windows, 0.04)):
+    elif case.assumed is None and case.thresholds and (found := fitting(case, figure, case.agent.windows, CLOSE_BY)):
         one, window = found
         because = f"{figure:,} tokens passed the threshold of a window of {window:,}; the model's is not known"
         fit = case.row(f"{one.name} is {one.tokens:,} there", one.tokens, label="rule")
         yield Explanation(FALLBACK, PASSED, because, (fit,), (SETTING, CAUSES[WINDOW]))
-    elif case.held.source == CLIENT and (found := _of_another_window(case)):
-        # Only a table says what the client takes the model for: a compaction at another window's threshold is of that.
-        one, window = found
-        because = f"{case.said or figure:,} tokens passed {one.name}, {one.tokens:,} at a window of {window:,}"
-        yield Explanation(REACHED, PASSED, because, case.beside_rows, (SETTING,))
     elif (
         not case.thresholds and case.window_is_known and (case.shared.has_usage or (case.said is not None and case.run))
     ):
         # The agent's trigger is not known: where others compact.
         yield from _at_usual(case, case.said or case.true, ())
-
-
-def _of_another_window(case: Case) -> tuple[Threshold, int] | None:
-    """The threshold of another window of the agent's that the recorded figure passed by no more than a request."""
-    return next(
-        (
-            (one, window)
-            for window in case.agent.windows
-            for one in thresholds_of(case.weighed.transcript, window, case.model)[:1]
-            if window != case.window and one.tokens <= (case.said or 0) <= (1 + CLOSE_BY) * one.tokens
-        ),
-        None,
-    )
 
 
 def _own_count(case: Case) -> Explanation | None:

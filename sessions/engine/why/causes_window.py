@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Label
+from sessions.engine.weigh.calibration.context_windows import CLIENT
 from sessions.engine.why.account import COUNTED, FILLED, PASSED, SETTING, Explanation, Fact
-from sessions.engine.why.causes import CAUSES, SWITCH, WINDOW
+from sessions.engine.why.causes import CAUSES, REACHED, SWITCH, WINDOW
 from sessions.engine.why.shared import thresholds_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ AT_ONCE = 2
 """Requests within which a compaction came right after another."""
 CLOSE_TO, MUCH_LARGER = 0.9, 2
 """Share of a threshold from which it may be the one; times a figure from which an earlier one shows another."""
+CLOSE_BY = 0.04
+"""Share of a threshold by which one request may pass it."""
 AT = 0.003
 """Overshoot of a threshold, as a share of it, that no neighbouring setting explains as well."""
 
@@ -41,7 +44,7 @@ def fitting(
         if window < 0.95 * case.window or not case.window_is_known
         for model in (case.model, replace(case.model, window=window, input_limited=True))
         for one in thresholds_of(case.weighed.transcript, window, model)[:1]
-        if case.peak_before
+        if (0 if case.said is not None and case.is_blind else case.peak_before)
         < one.tokens
         <= figure
         <= one.tokens + max(share * one.tokens, _overshoot(case) if step else 0)
@@ -105,12 +108,17 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
     if case.trigger == "manual" or case.weighed.transcript.window == case.window:
         # The agent itself wrote down the window that it worked with.
         return
-    found = fitting(case, figure, case.agent.windows, 0.04) or fitting(case, figure, SET_WINDOWS, AT, step=False)
+    found = fitting(case, figure, case.agent.windows, CLOSE_BY) or fitting(case, figure, SET_WINDOWS, AT, step=False)
     if found:
         threshold, window = found
         would = f"{threshold.name} would be {threshold.tokens:,} at a window of {window:,}"
         text = f"{would}; the session's is {case.window:,}"
         rows = (case.row(text, threshold.tokens, label="rule"),)
+        if case.held.source == CLIENT and window in case.agent.windows:
+            # Only a table says what the client takes the model for: this is another window of its own.
+            because = f"{figure:,} tokens passed {threshold.name}, {threshold.tokens:,} at a window of {window:,}"
+            yield Explanation(REACHED, PASSED, because, rows, (SETTING,))
+            return
         left = [SETTING] if case.window_is_known else [SETTING, CAUSES[WINDOW]]
         because = f"{figure:,} tokens passed {threshold.tokens:,}, the threshold of a window of {window:,}"
         because += f"; the model's is {case.window:,}" if case.window_is_known else ""

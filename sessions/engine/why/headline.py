@@ -51,7 +51,8 @@ LESS = {
 }  # fmt: skip
 """What helps against a part of the context that an agent lists."""
 PART_OF_WINDOW, PART_OF_FIRST, LEAST_SYSTEM = 4, 2, 10_000
-"""A listed part over one in so many tokens of the window, or of the first request, is told."""
+"""A listed part over one in so many tokens of the window, or of the first request, is told; system prompt and tools
+from so many tokens."""
 LEAST_CUT = 4_000
 """Tokens of text over the largest usage from which the usage is not that of the text, where it is a third at most."""
 UNTOLD, HIDDEN = 2, 100_000
@@ -220,7 +221,7 @@ def _cleared(weighed: Weighed) -> str:
     anew = [tokens for one in clearings if (tokens := lost_by(weighed.transcript, one.request))]
     times = "" if len(anew) == n else f", {len(anew):,} times"
     lost = (
-        f"; the request after it read nothing from the cache{times}, {sum(anew):,} tokens were sent anew"
+        f"; the request after it read next to nothing from the cache{times}: {sum(anew):,} tokens were sent anew"
         if anew
         else ""
     )

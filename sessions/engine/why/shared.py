@@ -32,7 +32,8 @@ from sessions.engine.why.falls import Fall, falls_of
 from sessions.engine.why.runs import Runs
 
 STILL, STILL_SHARE, STILL_CAME, STILL_GROWN, BAND, HALF = 4, 0.001, 2_000, 0.05, 0.03, 0.5
-"""Requests in a row, the share within which their usage is one figure, and the tokens that came meanwhile."""
+"""Requests in a row, the share within which their usage is one figure, and the tokens that came meanwhile, as a share
+of it too; the share below a server's room where whole messages are left out, and what of it came then."""
 N_HIDDEN, HIDDEN_FACTOR, HIDDEN_SHARE = 2, 2, 0.25
 AGREES = 0.02
 """The share of the second within which two figures are one."""
