@@ -264,8 +264,7 @@ def _of_subagents(transcript: Transcript, contents: Contents) -> Iterator[Record
         if not agents or agents.isdisjoint(message.result_ids()):
             continue
         if refusal := _refusal(message, contents):
-            sizes = f"{refusal.tokens:,} of {refusal.limit:,} tokens" if refusal.tokens and refusal.limit else ""
-            at, words = request_after(transcript, message), sizes or refusal.words
+            at, words = request_after(transcript, message), refusal.sizes or refusal.words
             yield RecordedEvent(EventKind.SUBAGENT, at, message.index, words, refusal.code, refusal.status)
 
 

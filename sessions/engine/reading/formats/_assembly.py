@@ -245,12 +245,16 @@ class Assembly(Telling):
         return index
 
     def transcript(self, id: str, format: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript
-        """The session; model, title, window and times are of what was added unless ``facts`` name them."""
+        """The session; model, title, window and times are of what was added unless ``facts`` name them.
+
+        ``room`` among them is the window where no request has one of its own.
+        """
+        room = facts.pop("room", None)
         boundaries = {compaction.boundary for compaction in self.compactions}
         errors, events = settled(self.refused, self.requests, boundaries)
         clearings = tuple(clearing_at(what, at, n, self.requests) for what, at, n in self.cleared)
         own = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings}
-        facts = own | {"events": events, "window": main_window(r.window for r in self.requests)} | _named(facts)
+        facts = own | {"events": events, "window": main_window(r.window for r in self.requests) or room} | _named(facts)
         requests = [replace(r, window=0) if r.window == facts["window"] else r for r in self.requests]
         compactions = [self._settled(compaction) for compaction in self.compactions]
         return transcript_of(self.messages, requests, compactions, id=id, format=format, **facts)

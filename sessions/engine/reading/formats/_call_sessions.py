@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
-from sessions.engine.reading.formats._traces import cut_in, replied_in, result_said, said_in, told_in, usage_in
+from sessions.engine.reading.formats._traces import replied_in, result_said, said_in, told_in, usage_in
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
@@ -79,6 +79,8 @@ def sessions_of(
 def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """A call without an answer: refused, failed, or made for a summary alone."""
     position = _threads.held_by(threads, call, sent)
+    if position is None and (position := _threads.after_summary(threads, call, sent)) is not None:
+        _threads.take_summary(threads[position], threads.pop().calls[0], call, sent)
     if position is None and (summarising := _threads.of_summary(threads, call, sent)) is not None:
         error = call.edits.error
         failed = error._replace(of_compaction=True) if error and error.of_size else failed_compaction(error=error)
@@ -136,8 +138,8 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, format_na
     n_cut_off, n_changed = sum(call.edits.is_cut_off for call in thread.calls), thread.n_changed
     assembly.note(n_cut_off, f"{_calls.CUT_OFF}: {n_cut_off}")
     assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
-    window = None if thread.calls else thread.first.window
-    return assembly.transcript(native_id, format_name, system=measure(thread.first.system), window=window, **parent)
+    room = thread.opened.window or None
+    return assembly.transcript(native_id, format_name, system=measure(thread.first.system), room=room, **parent)
 
 
 def _requests(assembly: Assembly, thread: CallThread, replies: Mapping[int, Sequence[int]]) -> int:
@@ -315,5 +317,5 @@ def _call(run: Run, by_id: Mapping[str, Run]) -> TracedCall:
         above=tuple(above.id for above in itertools.takewhile(lambda one: one.kind not in (TOOL, AGENT), around)),
         owner=next((above.id for above in around if above.kind in (TOOL, AGENT)), ""),
         is_counted=raw is not None,
-        edits=_calls.ServerEdits(error=error_of(run.error), ended=cut_in(made)),
+        edits=_calls.ServerEdits(error=error_of(run.error)),
     )

@@ -67,6 +67,16 @@ def part_of(part: Any) -> Content:
     return (reader(part) if reader else None) or block_of(part)
 
 
+def thought_of(part: Record) -> Content | None:
+    """What Kimi's agents keep of a thought; None of another part."""
+    thought = part.get("think")
+    return (
+        Content(Kind.THINKING, text=thought, payload=text_of(part.get("encrypted")))
+        if isinstance(thought, str)
+        else None
+    )
+
+
 def call_of(call: Any) -> Content:
     """A tool call: OpenAI's, with the name inside ``function``, or a flat one."""
     if not isinstance(call, dict):
@@ -141,6 +151,7 @@ def _file(part: Record) -> Content | None:
 _READERS: dict[str, Callable[[Record], Content | None]] = {
     **dict.fromkeys(("text", "input_text", "output_text", "refusal"), _text),
     **dict.fromkeys(("thinking", "reasoning"), _thinking),
+    "think": thought_of,
     **dict.fromkeys(("image_url", "input_image"), _image_link),
     "image": _image,
     **dict.fromkeys(("tool_call", "function"), _call),

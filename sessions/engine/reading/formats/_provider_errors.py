@@ -144,8 +144,10 @@ _SENT = re.compile(
     r"|received|with length|window exceeded:|your request has)\s*" + _NUMBER + r"(?!\d|,\d| output tokens| characters)",
     re.IGNORECASE,
 )
-_INPUT = re.compile(r"(?<!\A)" + _NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE)
-"""What the request itself had, said apart from its reply; a figure that begins the words is a status."""
+_INPUT = re.compile(
+    r"(?<![\d,.])(?!\A[45]\d\d )" + _NUMBER + r" (?:`?inputs?`? tokens|tokens from the input)", re.IGNORECASE
+)
+"""What the request itself had, said apart from its reply; a status may begin the words."""
 _PARTS = re.compile(
     r"\(([^()]{0,60}(?:of text input|in the messages)\b[^()]{0,90})\b(?:output|completion)", re.IGNORECASE
 )
@@ -204,9 +206,9 @@ def _in_object(value: dict[str, Any], depth: int) -> ErrorBody:
 def _in_text(text: str, depth: int) -> ErrorBody:
     """Plain words, a page, or words in front of an object as JSON or Python writes it; of a traceback its error."""
     front, trace, back = text.partition(_TRACE)
-    if trace:
-        raised = list(_RAISED.finditer(back))
-        text = front.strip() or (back[raised[-1].start() :] if raised else text)
+    if trace and (raised := list(_RAISED.finditer(back))):
+        before, body = (_in_text(part, depth) for part in (front.strip(), back[raised[-1].start() :]))
+        return before if before.codes or before.status else body._replace(words=_joined(before.words, body.words))
     text = text[:MAX_BODY_CHARS]
     if _PAGE.search(text[:500]):
         text = text[:PAGE_CHARS]
@@ -271,6 +273,11 @@ class Refusal(NamedTuple):
     def of_size(self) -> bool:
         """Whether it was refused for its size, or a compaction failed."""
         return self.kind not in EVENT_KINDS
+
+    @property
+    def sizes(self) -> str:
+        """Sent and allowed in words; "" where one of them is not given."""
+        return f"{self.tokens:,} of {self.limit:,} tokens" if self.tokens and self.limit else ""
 
     def error(self, request: int, message: int, count: int = 1) -> ProviderError:
         """The same before request ``request``, behind so many messages, told ``count`` times."""

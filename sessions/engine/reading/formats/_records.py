@@ -192,7 +192,7 @@ def stem_of(name: str) -> str:
     return folders_of(name)[-1].rsplit(".", 1)[0] or "session"
 
 
-def folder_of(name: str, start: str) -> str:
-    """The folder of a file whose name begins with ``start``; the file's own name where it was given another."""
+def folder_of(name: str, own: str) -> str:
+    """The folder of a file that an agent calls ``own``; the file's name without it where it was given another."""
     folders = folders_of(name)
-    return folders[-2] if len(folders) > 1 and stem_of(name).startswith(start) and folders[-2] else stem_of(name)
+    return folders[-2] if len(folders) > 1 and stem_of(name) == own and folders[-2] else stem_of(name)

@@ -143,20 +143,15 @@ def after_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequenc
 
     That call is a session of its own until then: it shares no message with the history that it was given as text.
     """
-    if not _is_summary_sent(threads, call, sent):
-        return None
-    return next((n for n in _recent(threads, call, 1) if threads[n].first.system == call.system), None)
-
-
-def _is_summary_sent(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> bool:
-    """Whether a call sends the answer of the newest session, which is one call for a summary."""
     made = threads[-1] if threads else None
     if made is None or made.group != call.group or len(made.calls) != 1 or made.refused:
-        return False
+        return None
     asked = " ".join(step.said.contents[0].text for step in made.steps if step.said.contents and step.call < 0)
     reply_text = "".join(content.text for said in made.calls[0].replied for content in said.contents).strip()
     heads = [content.text for said in sent[:2] for content in said.contents]
-    return len(reply_text) >= LEAST_SUMMARY and bool(_ASKS.search(asked)) and any(reply_text in text for text in heads)
+    if len(reply_text) < LEAST_SUMMARY or not _ASKS.search(asked) or not any(reply_text in text for text in heads):
+        return None
+    return next((n for n in _recent(threads, call, 1) if threads[n].first.system == call.system), None)
 
 
 def of_summary(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
@@ -198,11 +193,7 @@ def reply(thread: CallThread, call: TracedCall) -> None:
 
 
 def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
-    """The session that a call belongs to which says nothing new.
-
-    It names it, answers its last call, shares most of it, has a rest of it, or sends the summary that its last call
-    made.
-    """
+    """The session of a call without an answer: it names it, answers its last call, shares most of it, or has a rest."""
     told = (n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent))
     if (position := next(told, None)) is not None:
         return position
@@ -212,15 +203,12 @@ def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[Call
         return position
     rest = ((len(_survivors(threads[n].live, threads[n], sent)), n) for _, n in ranked)
     kept, position = max(rest, default=(0, 0))
-    if kept >= LEAST_REST:
-        return position
-    return len(threads) - 1 if _is_summary_sent(threads, call, sent) else None
+    return position if kept >= LEAST_REST else None
 
 
 def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """A call that asked for a summary alone: the list stays until a later call sends it, if it brought one."""
-    if _shared(thread, sent) == len(thread.live):
-        extend(thread, call, sent[len(thread.live) :])
+    heard(thread, call, sent)
     blocks = [content for said in call.replied for content in said.contents if is_compaction(content)]
     if blocks:
         thread.awaited = Awaited(len(thread.calls), len(sent), blocks[0])
@@ -228,7 +216,7 @@ def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]
 
 
 def heard(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
-    """What a refused call sent behind all that the session has stands in its list, as the next call sends it again."""
+    """What a call without an answer sent behind all that the session has stands in its list: the next sends it again."""
     if _shared(thread, sent) == len(thread.live):
         extend(thread, call, sent[len(thread.live) :])
 

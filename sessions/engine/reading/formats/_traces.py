@@ -18,12 +18,10 @@ from sessions.engine.reading.formats._calls import CallMessage
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, is_result, parts_of, role_of
 from sessions.engine.reading.formats._counts import openai_usage, usage_of
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, item_role
-from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._python_repr import fields_from_repr
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, parsed, text_of, written
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Role, Usage
 
 MESSAGE_KEYS = ("content", "parts", "tool_calls", "message")
@@ -41,16 +39,6 @@ REPLIES: tuple[Path, ...] = (
     ("generations", 0, "message"),
 )
 """Where one message stands; of several answers that a call gave, the first."""
-
-
-ENDS: tuple[tuple[str | int, ...], ...] = (
-    (),
-    ("candidates", 0),
-    ("choices", 0),
-    ("generations", 0, 0, "generation_info"),
-)
-END_KEYS = ("finish_reason", "finishReason", "finish_reasons", "stop_reason")
-"""Where a reply says why it ended, and under which names."""
 
 
 def decoded(value: Any) -> Any:
@@ -226,16 +214,6 @@ def usage_in(reply: Any) -> Usage | None:
     if held.get("type") == "message":
         return usage_of(held.get("usage"))
     return openai_usage(held.get("usage")) or gemini.gemini_usage(gemini.field_of(held, "usageMetadata"))
-
-
-def cut_in(reply: Any) -> Refusal | None:
-    """That a reply ended at a limit, by the reason that its provider gave; None where it did not."""
-    ends = (as_dict(decoded(value_at(reply, way))) for way in ENDS)
-    given = (text_of(next(iter(as_list(end.get(key))), end.get(key))) for end in ends for key in END_KEYS)
-    reason = next(filter(None, given), "")
-    if reason.lower() not in CUT_REASONS:
-        return None
-    return Refusal(EventKind.SESSION_END, words=f"{CUT_OFF}: {reason}", code=reason)
 
 
 def told_in(value: Any) -> tuple[Content, ...]:

@@ -145,13 +145,9 @@ def _tell(history: Assembly, items: Sequence[Record]) -> None:
         words = text_of(item.get("content")) or heading
         if item.get("type") == "error" and _EXTENSION.search(heading):
             refused = error_of(words)
-            sizes = (
-                f"{refused.tokens:,} of {refused.limit:,} tokens"
-                if refused and refused.tokens and refused.limit
-                else ""
-            )
-            said = f"{heading}: {sizes or (refused.words if refused else words)}"
-            history.refuse(Refusal(EventKind.SUBAGENT, words=said[:MAX_WORDS], code=BESIDE))
+            said = f"{heading}: {refused.sizes or refused.words if refused else words}"[:MAX_WORDS]
+            is_refusal = refused is not None and refused.of_size
+            history.refuse(Refusal(EventKind.SUBAGENT if is_refusal else EventKind.ERROR, words=said, code=BESIDE))
             continue
         stalled = _STALLED.search(words) if item.get("type") == "warning" else None
         if stalled:

@@ -152,7 +152,9 @@ class _Goose:
         for metadata, entries in _sessions(source, skipped):
             history = GooseHistory(measure)
             for value, origin in entries:
-                if not is_message(value):
+                if as_dict(value).get("type") == "error":
+                    history.fail(value)
+                elif not is_message(value):
                     skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
                 elif value["content"] and all(text_of(as_dict(i).get("type")) in NOT_SENT for i in value["content"]):
                     # It holds nothing but notifications and confirmations, which the user alone saw.
@@ -220,7 +222,9 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
         return
     for line, whole in values(source, skipped):
         value, path = _streamed(whole)
-        if as_dict(value).get("type") == ENDED or (not metadata and isinstance(value, dict) and not is_message(value)):
+        if as_dict(value).get("type") == ENDED or (
+            not metadata and isinstance(value, dict) and not is_message(value) and "type" not in value
+        ):
             metadata.update(value)
         else:
             yield value, inside(line.at(), *path)

@@ -8,7 +8,7 @@ A message's origins are its own place, then one for each attachment it uses: the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -175,7 +175,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
     for mark in marks:
         if mark.before >= len(sample.entries) and mark.summary is None:
             _compact(history, sample, mark)
-    _refusals(history, sample)
+    _refusals(history, sample, {id(event) for event in by_reply.values()})
     history.fail(resolved(sample.value.get("error"), sample.attachments), kind=EventKind.SESSION_END)
     limit = as_dict(sample.value.get("limit"))
     if limit.get("type"):
@@ -185,22 +185,27 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
     return history.transcript(native_id, "inspect", system=measure(tools), started_at=started, ended_at=ended, **facts)
 
 
-def _refusals(history: Assembly, sample: Sample) -> None:
-    """Model events that failed for the size, or that the model's window cut short, before the next answered one."""
-    n_before, stops = 0, []
+def _refusals(history: Assembly, sample: Sample, own: Container[int]) -> None:
+    """Model events that failed for the size, or that the model's window cut short, before the next answered one.
+
+    ``own`` are those whose reply is among the messages, by identity: of these the last may end at a limit.
+    """
+    n_before, cut = 0, ""
     for event in sample.events:
         if event.get("event") != "model":
             continue
-        output = as_dict(resolved(event.get("output"), sample.attachments))
-        refusal = error_of(resolved(event.get("error"), sample.attachments) or output.get("error"))
-        stops = [as_dict(choice).get("stop_reason") for choice in as_list(output.get("choices"))]
+        output = as_dict(event.get("output"))
+        refusal = error_of(resolved(event.get("error") or output.get("error"), sample.attachments))
+        stops = [text_of(as_dict(choice).get("stop_reason")) for choice in as_list(output.get("choices"))]
         if refusal is None and "model_length" in stops:
-            refusal = error_of(output.get("completion")) or Refusal(ErrorKind.CONTEXT)
+            refusal = error_of(resolved(output.get("completion"), sample.attachments)) or Refusal(ErrorKind.CONTEXT)
+        if id(event) in own:
+            cut = next((stop for stop in stops if stop in CUT_REASONS), "") if refusal is None else ""
         n_before += _answered(event)
         if refusal is not None:
             place = next((r.message for r in history.requests[n_before:] if r.message is not None), None)
             history.refused.append((refusal, len(history.messages) if place is None else place, n_before))
-    if cut := next((stop for stop in map(text_of, stops) if stop in CUT_REASONS), ""):
+    if cut:
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {cut}")
 
 
@@ -259,13 +264,10 @@ def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list
     used: set[int | None] = set()
     marks: list[CompactionEvent] = []
     newest = -1
-    for n, event in enumerate(sample.events):
+    for event, later in zip(sample.events, _next_replies(sample.events, places), strict=True):
         newest = places.get(id(event), newest)
         if event.get("event") != "compaction":
             continue
-        # The first from it on that has a reply among the sample's messages.
-        after = (sample.events[at] for at in range(n, len(sample.events)))
-        later = next((other for other in after if id(other) in places), None)
         before = places[id(later)] if later is not None else len(sample.entries)
         mark = CompactionEvent(event, before)
         mark.sent = {text_of(m.get("id")) for m, _ in sample.inputs(later)} if later is not None else set()
@@ -277,6 +279,16 @@ def _marks(sample: Sample, replies: Sequence[tuple[Record, int | None]]) -> list
         used.add(mark.summary)
         marks.append(mark)
     return marks
+
+
+def _next_replies(events: Sequence[Record], places: Mapping[int, int]) -> list[Record | None]:
+    """For each event the first from it on that has a reply among the sample's messages."""
+    found: list[Record | None] = []
+    later: Record | None = None
+    for event in reversed(events):
+        later = event if id(event) in places else later
+        found.append(later)
+    return found[::-1]
 
 
 def _is_summary(message: Record) -> bool:

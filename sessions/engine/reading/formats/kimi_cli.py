@@ -19,22 +19,15 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 PROMPT, COUNT, POINT = "_system_prompt", "_usage", "_checkpoint"
 ROLES = {"user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT}
-COMPACTED = "<system>Previous context has been compacted"
+OWN, COMPACTED = "<system>", "<system>Previous context has been compacted"
 
 
 def _contents(entry: Any) -> tuple[Content, ...]:
     held = as_dict(entry)
-    said = blocks_of(held.get("content"), _part)
+    said = blocks_of(held.get("content"), part_of)
     if held.get("role") == "tool":
         return (result_of(said, held.get("tool_call_id")),)
     return (*said, *(call_of(call) for call in as_list(held.get("tool_calls"))))
-
-
-def _part(part: Any) -> Content:
-    thought = as_dict(part).get("think")
-    if isinstance(thought, str):
-        return Content(Kind.THINKING, text=thought, payload=text_of(part.get("encrypted")))
-    return part_of(part)
 
 
 class _KimiCli:
@@ -98,8 +91,9 @@ class KimiCliReading:
         if role is Role.USER and contents and contents[0].text.startswith(COMPACTED):
             self.history.summary(contents, [origin], self.history.compaction(outside=True))
             return
-        typed = role is Role.USER and is_prompt(contents)
-        index = self.history.add(role, contents, [origin], typed=typed)
+        is_own = bool(contents) and contents[0].text.startswith(OWN)
+        typed = role is Role.USER and is_prompt(contents) and not is_own
+        index = self.history.add(role, contents, [origin], typed=typed, meta=is_own)
         self.reply = index if role is Role.ASSISTANT else None
 
 

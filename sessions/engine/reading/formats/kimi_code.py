@@ -16,7 +16,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
 from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
-from sessions.engine.reading.formats._chat_blocks import call_of
+from sessions.engine.reading.formats._chat_blocks import call_of, thought_of
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_objects, folders_of, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
@@ -304,8 +304,8 @@ def _part(part: Any) -> Content:
     kind = held.get("type")
     if kind == "text" and isinstance(held.get("text"), str):
         return Content(Kind.TEXT, text=held["text"])
-    if kind == "think" and isinstance(held.get("think"), str):
-        return Content(Kind.THINKING, text=held["think"], payload=text_of(held.get("encrypted")))
+    if kind == "think" and (thought := thought_of(held)):
+        return thought
     url = text_of(as_dict(held.get("imageUrl") or held.get("image_url")).get("url"))
     return blocks.media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else blocks.opaque(part)
 

@@ -138,7 +138,6 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
         edits=ServerEdits(
             is_flagged=attributes.get("gen_ai.conversation.compacted") in (True, "true"),
             error=error_of(_error(observation)),
-            ended=traces.cut_in(value.get("output")),
         ),
         above=tuple(o.text("id") for o in takewhile(lambda one: one.value.get("type") not in CALL_BOUNDARIES, around)),
         is_counted=raw is not None,

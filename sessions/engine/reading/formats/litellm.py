@@ -255,7 +255,7 @@ def _counted(rows: Sequence[Row], measure: Measured, name: str) -> Transcript:
         name,
         _LiteLlm.name,
         otherwise=rows[0].text("model"),
-        window=main_window(row.limit for row in rows),
+        room=main_window(row.limit for row in rows),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
     )

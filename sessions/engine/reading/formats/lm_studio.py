@@ -87,9 +87,10 @@ class _LmStudio:
             for part in parts:
                 settings |= _add(history, *part)
         # Each call may say with what length its model was loaded; else it is the last one's.
-        window = None if any(request.window for request in history.requests) else count_of(settings.get(LENGTH))
         last, title = text_of(as_dict(document.get("lastUsedModel")).get("identifier")), text_of(document.get("name"))
-        made = history.transcript(stem_of(source.name), self.name, title=title, window=window, otherwise=last)
+        made = history.transcript(
+            stem_of(source.name), self.name, title=title, room=count_of(settings.get(LENGTH)), otherwise=last
+        )
         policy = text_of(settings.get(OVERFLOW))
         if policy in POLICIES:
             made = with_room(made, f"LM Studio {POLICIES[policy]}", cuts=policy != STOPS)

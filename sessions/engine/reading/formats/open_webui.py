@@ -112,7 +112,7 @@ class ChatHistory(Assembly):
 
 
 def _add(history: ChatHistory, message: Record, origin: Origin) -> None:
-    role, facts = role_of(message), {"timestamp": seconds(message.get("timestamp"))}
+    role, facts, start = role_of(message), {"timestamp": seconds(message.get("timestamp"))}, len(history.messages)
     _fail(history, message)
     if role is not Role.ASSISTANT:
         contents = _contents(message)
@@ -120,8 +120,8 @@ def _add(history: ChatHistory, message: Record, origin: Origin) -> None:
     elif message.get("error") is not True:
         history.compact(_usage(message))
         _reply(history, message, origin, facts)
-    if (summary := text_of(message.get(SUMMARY))) and history.messages:
-        history.waiting = (summary, inside(origin, SUMMARY), len(history.messages) - 1)
+    if summary := text_of(message.get(SUMMARY)):
+        history.waiting = (summary, inside(origin, SUMMARY), start)
 
 
 def _fail(history: Assembly, message: Record) -> None:

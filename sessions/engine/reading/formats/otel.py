@@ -158,7 +158,6 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
             is_flagged=is_flagged(span),
             tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
             error=error_of(span.error),
-            ended=traces.cut_in({"finish_reasons": span.get("gen_ai.response.finish_reasons")}),
         ),
         above=tuple(above.id for above in itertools.takewhile(_is_layer, around)),
         owner=next((above.id for above in around if not _is_layer(above)), ""),
