@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.reading.formats._provider_errors import MAX_BODY_CHARS, MAX_DEPTH, error_body, error_of, refusal_of
+from sessions.engine.reading.formats._error_body import MAX_BODY_CHARS, MAX_DEPTH, error_body
+from sessions.engine.reading.formats._provider_errors import error_of, refusal_of
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.recorded_events import EventKind
 

@@ -12,7 +12,7 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.reading.formats import UNKNOWN
-from sessions.engine.reading.formats._provider_errors import error_body
+from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Transcript

@@ -33,6 +33,7 @@ from sessions.engine.base.errors import EngineError
 from sessions.engine.base.limits import MAX_TOKENS
 from sessions.engine.base.prompt_cache import LEAST_CACHED, TTL_SECONDS
 from sessions.engine.reading.formats import _provider_errors as provider
+from sessions.engine.reading.formats._error_body import MESSAGE_KEYS
 from sessions.engine.reading.formats._values import as_dict, as_list, count_of
 from sessions.engine.reading.json_values import JsonProblem, loads
 from sessions.engine.reading.jsonio import Source
@@ -74,7 +75,7 @@ _SHELL = re.compile(r"bash|shell|exec|run|terminal|command|python", re.IGNORECAS
 """Tools whose result is what a program printed."""
 MOST_BYTES, MOST_LINES, MOST_DEPTH = 262_144, 200, 5
 """Of what follows the last message so much is looked at, and so deep."""
-ERROR_KEYS = frozenset({*provider.MESSAGE_KEYS, "content", "error", "errors", "data", "output_text", "words"})
+ERROR_KEYS = frozenset({*MESSAGE_KEYS, "content", "error", "errors", "data", "output_text", "words"})
 _PRINTED = re.compile(r"tool|exec|stdout|stderr|output|result|diff|patch|snapshot|command(?!s?_error)", re.IGNORECASE)
 """Keys and types of records that hold what a program printed."""
 REASON_KEYS = (

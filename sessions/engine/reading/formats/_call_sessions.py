@@ -13,7 +13,8 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import _calls, _threads
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall
-from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_body, error_of, failed_compaction
+from sessions.engine.reading.formats._error_body import error_body
+from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
 from sessions.engine.reading.formats._traces import replied_in, result_said, said_in, told_in, usage_in

@@ -216,7 +216,7 @@ def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]
 
 
 def heard(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
-    """What a call without an answer sent behind all that the session has stands in its list: the next sends it again."""
+    """What a call without an answer sent behind all that the session has stands in its list: the next sends it too."""
     if _shared(thread, sent) == len(thread.live):
         extend(thread, call, sent[len(thread.live) :])
 

@@ -19,9 +19,9 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._calls import ancestors
 from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
-from sessions.engine.reading.formats._provider_errors import error_body
 from sessions.engine.reading.formats._traces import decoded, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.reading.formats._wire import Exchange, Part

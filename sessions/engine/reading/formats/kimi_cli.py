@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._chat_blocks import call_of, part_of
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import first_objects, folder_of, objects
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
 
 PROMPT, COUNT, POINT = "_system_prompt", "_usage", "_checkpoint"
 ROLES = {"user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT}

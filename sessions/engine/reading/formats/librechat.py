@@ -15,7 +15,8 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._chat_blocks import part_of, parts_of
-from sessions.engine.reading.formats._provider_errors import MAX_DEPTH, MAX_WORDS, Refusal, error_body
+from sessions.engine.reading.formats._error_body import MAX_DEPTH, error_body
+from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind

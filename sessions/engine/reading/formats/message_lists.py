@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
 from sessions.engine.reading.formats._counts import INPUTS, first_count, openai_usage, usage_of
-from sessions.engine.reading.formats._provider_errors import error_body
+from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
