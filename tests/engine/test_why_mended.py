@@ -7,10 +7,14 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.transcript.types import Request, Transcript, Usage
-from sessions.engine.why.cache_use import lost_by
+from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.transcript.types import ProviderError, RecordedCompaction, Request, Transcript, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.cache_use import lost_at
 from sessions.engine.why.headline import headline
+from sessions.engine.why.runs import Runs
 from sessions.engine.why.verdicts import verdicts_of
+from sessions.engine.why.windows import differ
 from tests.engine.test_why_evidence import told
 from tests.engine.verdict_files import Claude, words
 
@@ -112,15 +116,18 @@ def unread(n: int, *, reads: int = 4, write: int = 0) -> str:
 
 
 @pytest.mark.parametrize(
-    ("line", "is_told"),
+    ("n", "sizes", "is_told"),
     [
-        (unread(3), True),
-        (unread(2), False),  # two in a row
-        (unread(3, reads=1), False),  # two others read it, in all
-        (unread(3, write=9_000), False),  # written anew, which is told otherwise
+        (3, {}, True),
+        (2, {}, False),  # two in a row
+        (3, {"reads": 1}, False),  # two others read it, in all
+        (3, {"write": 9_000}, False),  # written anew, which is told otherwise
     ],
 )
-def test_requests_in_a_row_that_read_nothing_from_a_cache_that_others_read(line: str, is_told: bool) -> None:
+def test_requests_in_a_row_that_read_nothing_from_a_cache_others_read(
+    n: int, sizes: dict[str, int], is_told: bool
+) -> None:
+    line = unread(n, **sizes)
     assert ("nothing was read from it on 3 requests in a row" in line) == is_told, line
 
 
@@ -146,7 +153,41 @@ def test_prompts_that_nothing_answers_are_counted(prompts: int, is_told: bool) -
 @pytest.mark.parametrize(("cleared", "is_told"), [(0.1, True), (0.11, False)])
 def test_a_clearing_that_loses_the_cache_says_what_it_cost(cleared: float, is_told: bool) -> None:
     usages = [Usage(1_000), Usage(500, 99_500), Usage(90_000, round(cleared * 99_500))]
-    requests = tuple(Request(n, n, usage) for n, usage in enumerate(usages))
+    requests = tuple(Request(n, n, usage, timestamp=60.0 * n) for n, usage in enumerate(usages))
     session = Transcript("s", "opencode", (), requests)
-    assert bool(lost_by(session, 2)) == is_told
-    assert lost_by(session, 1) == lost_by(session, 3) == 0
+    assert lost_at(session) == ({2: 90_000} if is_told else {})
+
+
+@pytest.mark.parametrize("silent", [None, 0, 1])
+def test_three_compactions_are_in_vain_only_where_a_refusal_is_recorded_after_each(silent: int | None) -> None:
+    file = Claude("claude-opus-4-5").until(185_000)
+    for n in range(3):
+        file.compact("auto", pre=185_000)
+        if n != silent:
+            file.refuse("Prompt is too long")
+    line = first_line(file)
+    assert ("refused after each" in line) == (silent is None), line
+
+
+def test_a_usage_within_a_band_is_held_against_its_largest_and_a_single_figure_goes_before_it() -> None:
+    (line,) = told("calls.jsonl", logged([4_000, 4_118, 4_030, 4_002, 4_110], 900))
+    assert "the usage stands just under or at 4,118 for 5 requests" in line
+    (line,) = told("calls.jsonl", logged([4_000, 4_125, 4_030, 4_002, 4_110], 900))
+    assert "for 4 requests" in line  # 4,000 is 3.03% under 4,125
+    (line,) = told("calls.jsonl", logged([*[4_096] * 4, 6_000, 6_090, 6_030, 6_080, 6_050], 1_600))
+    assert "the usage stands at 4,096 for 4 requests" in line
+
+
+def test_a_model_by_another_gateway_is_no_change() -> None:
+    assert differ("anthropic/claude-opus-4-5", "claude-sonnet-4-5")
+    assert not differ("anthropic/claude-opus-4-5", "claude-opus-4-5")
+    assert not differ("", "claude-opus-4-5")
+
+
+def test_an_error_between_two_compactions_before_one_request_is_the_second_ones() -> None:
+    """Both name the same request: the second has what stands behind the first."""
+    errors = [ProviderError(ErrorKind.CONTEXT, 1, 4, 210_000, 200_000), ProviderError(ErrorKind.CONTEXT, 1, 7)]
+    compactions = (RecordedCompaction(5, 1), RecordedCompaction(8, 1))
+    transcript = Transcript("s", "claude_code", (), (), compactions=compactions, errors=tuple(errors))
+    runs = Runs(weigh(transcript), frozenset())
+    assert [runs.errors_before(0), runs.errors_before(1)] == [errors[:1], errors[1:]]

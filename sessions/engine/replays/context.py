@@ -226,7 +226,8 @@ class Context:
 
         ``tokens`` are those of every message of the session.  An edited message keeps no more than what left leaves.
         """
-        places = {item.message.index: at for at, item in enumerate(self.items) if item.message.index >= 0}
+        lost = {index for index, _ in loss.parts}
+        places = {i: at for at, item in enumerate(self.items if lost else ()) if (i := item.message.index) in lost}
         held = [(places[index], taken, tokens[index]) for index, taken in loss.parts if index in places]
         self._front.back_to(self.items, 0 if loss.history else min((at for at, *_ in held), default=len(self.items)))
         changes: dict[int, Item] = {}
@@ -262,13 +263,12 @@ class Context:
         Steps without messages (a retry of the same context) weigh nothing in a list made anew.
         """
         counted = self._counted(items)
-        has_history = 0 in counted.standing and counted.unedited[0] == self.members[0]
-        return counted.tokens - (self.history if has_history else 0)
+        return counted.tokens - self._history_in(counted)
 
     def tails(self, items: Sequence[Item], kept: Sequence[Item]) -> list[int]:
         """What ``kept`` and ``items[n:]`` weigh together, for every n up to the length of ``items`` (``weigh``)."""
         counted = self._counted(kept)
-        history = counted.tokens - self.weigh(kept)
+        history = self._history_in(counted)
         found = [counted.tokens]
         for item in reversed(items):
             counted.count((item,), 1)
@@ -284,6 +284,10 @@ class Context:
         if n and self._front.unedited.get(0) != self.members[0]:
             tokens += self.history
         return tokens + self.empty if 2 * n > len(self.items) else tokens
+
+    def _history_in(self, counted: PrefixWeights) -> int:
+        """What step 0 weighs in it beside its messages."""
+        return self.history if 0 in counted.standing and counted.unedited[0] == self.members[0] else 0
 
     def _counted(self, items: Sequence[Item]) -> PrefixWeights:
         """A whole list, weighed."""

@@ -6,13 +6,12 @@ what the one before wrote, unless something before it has changed.
 
 from __future__ import annotations
 
-from collections.abc import Container
-from itertools import groupby, pairwise, takewhile
-from operator import itemgetter
+from collections.abc import Iterable
+from itertools import groupby, pairwise
 
 from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TTL_SECONDS
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Kind, Request, Transcript, Usage
+from sessions.engine.transcript.types import Kind, RecordedClearing, RecordedCompaction, Request, Transcript, Usage
 
 Pair = tuple[Request, Request]
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
@@ -31,7 +30,7 @@ def cache_sentence(transcript: Transcript) -> str:
     across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
     if across is not None:
         return f"{across.words}."
-    pairs = _pairs(transcript)
+    pairs = _pairs(transcript, (*transcript.compactions, *transcript.clearings))
     told = _one_head(transcript) or _broken(transcript, pairs) or _never_read(transcript, pairs)
     return told or _unread(transcript, pairs)
 
@@ -40,38 +39,29 @@ def _unread(transcript: Transcript, near: list[Pair]) -> str:
     """The longest stretch that read nothing, of a session whose other requests read the cache, in a sentence; or ""."""
     sent = [r for r in transcript.requests if r.on_branch and r.usage and not r.usage.placeholder]
     reads = [bool(one.usage and 2 * one.usage.cache_read >= one.usage.context) for one in sent]
-    stretches = [
-        [sent[n] for n, _ in group] for is_read, group in groupby(enumerate(reads), itemgetter(1)) if not is_read
-    ]
-    alike = {(one.index, other.index) for one, other in near}
-    parts = (_unread_part(stretch, alike) for stretch in stretches if stretch[0] is not sent[0])
-    found = max(parts, key=len, default=[])
+    soon = {other.index for _, other in near}
+    sizes = [u.context if (u := one.usage) and not (u.cache_read or u.cache_write) else 0 for one in sent]
+    unread = [size >= LEAST_CACHED and one.index in soon for one, size in zip(sent, sizes, strict=True)]
+    begun = reads.index(True) if any(reads) else len(sent)
+    grouped = groupby(range(begun, len(sent)), unread.__getitem__)
+    found = max((list(places) for is_unread, places in grouped if is_unread), key=len, default=[])
     if len(found) < LEAST_UNREAD or sum(reads) < LEAST_HEADS:
         return ""
-    tokens = sum(one.usage.context for one in found if one.usage)
-    where = f"on {len(found):,} requests in a row, {found[0].index:,} to {found[-1].index:,}"
-    after = " and after" if found[-1] is not sent[-1] else ""
-    return f"Cache: nothing was read from it {where}, {tokens:,} tokens in all; before{after} them it was."
+    where = f"on {len(found):,} requests in a row, {sent[found[0]].index:,} to {sent[found[-1]].index:,}"
+    tokens = f"{sum(sizes[n] for n in found):,} tokens in all"
+    after = " and after" if any(reads[found[-1] :]) else ""
+    return f"Cache: nothing was read from it {where}, {tokens}; before{after} them it was."
 
 
-def _unread_part(stretch: list[Request], alike: Container[tuple[int, int]]) -> list[Request]:
-    """Of a stretch that reads nothing what neither writes the cache, each soon after the one before it."""
-    usages = [one.usage for one in stretch if one.usage]
-    if any(u.cache_read or u.cache_write or u.context < LEAST_CACHED for u in usages):
-        return []
-    n_alike = sum(1 for _ in takewhile(alike.__contains__, pairwise(one.index for one in stretch)))
-    return stretch[: n_alike + 1]
-
-
-def lost_by(transcript: Transcript, request: int) -> int:
-    """Tokens that a request sent anew though the one before had read most of its own from the cache; else 0."""
-    sent = [one.usage for one in transcript.requests[: request + 1] if one.on_branch and one.usage]
-    if len(sent) < LEAST_PAIRS or request >= len(transcript.requests):
-        return 0
-    before, now = sent[-2:]
-    if 2 * before.cache_read < before.context or now.cache_read > LEFT * before.cache_read:
-        return 0
-    return now.context - now.cache_read
+def lost_at(transcript: Transcript) -> dict[int, int]:
+    """Tokens that a request sent anew soon after one that had read most of its own from the cache, by its number."""
+    near = _pairs(transcript, changes=transcript.compactions)
+    pairs = ((other.index, one.usage, other.usage) for one, other in near if one.usage and other.usage)
+    return {
+        index: now.context - now.cache_read
+        for index, before, now in pairs
+        if 2 * before.cache_read >= before.context and now.cache_read <= LEFT * before.cache_read
+    }
 
 
 def _never_read(transcript: Transcript, near: list[Pair]) -> str:
@@ -147,16 +137,16 @@ def _lost(pairs: list[Pair], most: float) -> list[Pair]:
     ]  # fmt: skip
 
 
-def _pairs(transcript: Transcript) -> list[Pair]:
-    """Requests one after the other within the cache's life, with nothing recorded between them that changes it."""
-    changes = {one.request for kind in (transcript.compactions, transcript.clearings) for one in kind}
+def _pairs(transcript: Transcript, changes: Iterable[RecordedCompaction | RecordedClearing]) -> list[Pair]:
+    """Requests one after the other within the cache's life, with none of the ``changes`` between them."""
+    changed = {one.request for one in changes}
     sent = [request for request in transcript.requests if request.on_branch and request.usage]
     found = []
     for one, other in pairwise(sent):
         life = HOUR_TTL_SECONDS if one.usage and one.usage.cache_write_1h else TTL_SECONDS
         if one.timestamp is None or other.timestamp is None or not 0 <= other.timestamp - one.timestamp <= life:
             continue
-        if one.model == other.model and changes.isdisjoint(range(one.index + 1, other.index + 1)):
+        if one.model == other.model and changed.isdisjoint(range(one.index + 1, other.index + 1)):
             found.append((one, other))
     return found
 

@@ -284,7 +284,7 @@ class Case:
     def refused(self) -> list[ProviderError]:
         """The errors between the last answered request and this point, those behind a compaction left out."""
         runs = self.shared.runs
-        return list(runs.errors_at(self.request) if self.compaction is None else runs.errors_before(self.compaction))
+        return list(runs.errors_at(self.request) if self.compaction is None else runs.errors_before(self.number))
 
     @property
     def trigger(self) -> str | None:
@@ -399,8 +399,8 @@ class Case:
     @cached_property
     def thresholds(self) -> tuple[Threshold, ...]:
         """Thresholds of this session's agent at its window, () where none is known."""
-        n_over = self.n_over if self.what == COMPACTION else lambda _: 0
-        return thresholds_of(self.weighed.transcript, self.window, self.model, n_over)
+        unhindered = {"n_over": self.n_over} if self.what == COMPACTION else {}
+        return thresholds_of(self.weighed.transcript, self.window, self.model, **unhindered)
 
     @property
     def threshold(self) -> int | None:

@@ -131,7 +131,7 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     before = max(case.usage.context, case.true)
     if before < max(LEAST_CONTEXT, LARGE * case.window) or after < NEARLY_ALL * before:
         return
-    if case.shared.standing >= LOW * before and not case.shared.begins_inside:
+    if _standing(case) >= LOW * before:
         # Fixed overhead: no compaction can free it.
         return
     words = f"{after:,} tokens after it, {before:,} before"
@@ -139,10 +139,15 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     yield Explanation(causes.GREW, ALL, f"{freed(before, after)}: {words}", (row,))
 
 
+def _standing(case: Case) -> int:
+    """Fixed overhead, as far as what stands before the first message can be no more than a prompt."""
+    return 0 if case.shared.begins_inside else case.shared.standing
+
+
 def _recorded_as_large(case: Case, compaction: RecordedCompaction) -> Iterable[Explanation]:
     """The agent wrote down no smaller figure after a compaction that no request followed, or one at once (3.12)."""
     before, after = compaction.tokens_before or 0, compaction.tokens_after or 0
-    words, standing = f"{after:,} tokens after it, {before:,} before", case.shared.standing
+    words, standing = f"{after:,} tokens after it, {before:,} before", _standing(case)
     row = case.row(f"Recorded: {words}", after)
     if before < max(LEAST_CONTEXT, LARGE * case.window):
         return

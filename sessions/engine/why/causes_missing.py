@@ -53,10 +53,11 @@ def cut_off(case: Case) -> Iterable[Explanation]:
     still = case.shared.still
     if case.what != MISSING or still is None or case.position != still.first:
         return
-    row = case.row(f"{still.n:,} requests in a row report {still.tokens:,} tokens", still.tokens, label="measured")
+    tokens = f"{still.most:,}" if still.least == still.most else f"between {still.least:,} and {still.most:,}"
+    row = case.row(f"{still.n:,} requests in a row report {tokens} tokens", still.most, label="measured")
     text = f"What came in between weighs {still.came:,} tokens"
     came = case.row(text, still.came, label=case.label.value)
-    size = f"just under or at {still.tokens:,}" if still.is_band else f"at {still.tokens:,}"
+    size = f"just under or at {still.most:,}" if still.is_band else f"at {still.most:,}"
     because = f"the usage stands {size} for {still.n:,} requests while {still.came:,} tokens came"
     left = "a client that leaves old messages out" if still.is_band else "a wrong report"
     yield Explanation(

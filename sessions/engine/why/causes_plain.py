@@ -24,7 +24,7 @@ from sessions.engine.why.causes import (
 )
 from sessions.engine.why.causes_window import CLOSE_BY, fitting
 from sessions.engine.why.shared import SOON
-from sessions.engine.why.windows import narrowed
+from sessions.engine.why.windows import differ, narrowed
 
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
@@ -39,9 +39,6 @@ USUAL = (0.7, 1.02)
 """Where agents whose trigger is not known compact, as shares of the window (policies 3)."""
 ALIKE, AT_LEAST, NEARLY = 0.004, 3, 0.02
 """Compactions within ``ALIKE`` of one figure are one threshold, from so many on; one ``NEARLY`` there may be at it."""
-
-BETWEEN = "a trigger of its own between turns"
-"""What may have started a compaction of an agent that asks then, though nobody typed."""
 
 
 def manual(case: Case) -> Iterable[Explanation]:
@@ -61,15 +58,11 @@ def manual(case: Case) -> Iterable[Explanation]:
     if compaction.trigger is None and case.figure < limit and case.is_idle:
         text = f"No trigger is recorded; at {share} it was under the threshold of {limit:,}, and the agent was idle"
         row = case.row(text, limit, label="rule")
-        # An estimate that nothing measured stands beside does not show that a threshold was not reached.
-        left: tuple[str, ...] = (SETTING, ESTIMATE) if case.is_blind else (SETTING,)
-        # Where it asks between turns, that it was idle shows nothing of who asked.
-        left += (BETWEEN,) if case.agent.asked != EVERY_REQUEST else ()
-        if len(left) > 1:
-            # Who asked is not guessed where it may have been something else as well.
+        if case.is_blind or case.agent.asked != EVERY_REQUEST:
+            # An estimate does not show that no threshold was reached, nor being idle who asked between two turns.
             return
         because = "somebody asked for it: it came below the threshold while the agent was idle"
-        yield Explanation(MANUAL, Fact.TIMING, because, (row,), left)
+        yield Explanation(MANUAL, Fact.TIMING, because, (row,), (SETTING,))
 
 
 def own_reason(case: Case) -> Iterable[Explanation]:
@@ -105,16 +98,15 @@ def smaller_model(case: Case) -> Iterable[Explanation]:
 
 
 def changed_model(case: Case) -> Iterable[Explanation]:
-    """It came by itself, far under every threshold, right where another model was taken (verdicts 3.11)."""
+    """Nobody is known to have asked; it came far under every threshold where the model was changed (verdicts 3.11)."""
     is_own = case.what == COMPACTION and case.trigger != "manual" and case.position < len(case.weighed.steps)
     if not is_own or case.last is None or case.larger >= FAR_UNDER * (case.threshold or case.window):
         return
     before, now = case.last.model, case.request_of(case.position).model
-    if case.last.usage is None or not before or not now or before == now:
+    if case.last.usage is None or not differ(before, now):
         return
     row = case.row(f"{before} answered right before it, {now} right after it")
-    window = f"; the window is {case.own_window:,}" if case.window_is_known else ""
-    because = f"it came as the model was changed from {before} to {now}{window}"
+    because = f"it came as the model was changed from {before} to {now}"
     yield Explanation(CHANGED, Fact.CHANGE | Fact.TIMING, because, (row, *case.switch_rows), (UNRECORDED,))
 
 

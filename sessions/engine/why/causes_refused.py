@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind
-from sessions.engine.transcript.types import Kind, ProviderError, Role
+from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Role
 from sessions.engine.weigh.calibration.context_windows import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import ALL, COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
@@ -28,6 +29,7 @@ from sessions.engine.why.said import (
     reply_alone,
 )
 from sessions.engine.why.shared import ROUND, agree, thresholds_of
+from sessions.engine.why.windows import differ
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
@@ -125,12 +127,13 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     """The last reply ends at a limit, its own or the window's; a trigger between turns is no help (verdicts 3.34)."""
     usage = case.answered
     said = error.words.removeprefix(CUT_OFF).removeprefix(": ")
-    left = advice = ""
+    left, advice, is_thought = "", "", False
     because = f'it ends with "{said}"' if said == error.code else said.rstrip(".")
     if usage is not None and usage.output and not case.is_partial:
         whole = usage.context + usage.output
         part = f", {usage.reasoning:,} of them thinking," if 2 * usage.reasoning >= usage.output else ","
-        spent = ", all of them thinking, so that no answer came," if usage.reasoning >= ALL_OF * usage.output else part
+        is_thought = usage.reasoning >= ALL_OF * usage.output
+        spent = ", all of them thinking, so that no answer came," if is_thought else part
         because += f" after {usage.output:,} tokens{spent} on top of {usage.context:,}"
         if case.window_is_known and NEARLY * case.window <= whole <= case.window:
             because += f": {whole:,} of a window of {case.window:,}"
@@ -143,13 +146,13 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
             left, advice = OWN_MAXIMUM, f"Set a threshold under {usage.context:,} tokens, or the model's real window."
     if left:
         return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), (left,), advice=advice)
-    only = _only(case)
+    only = "" if is_thought else _only(case)
     because += f"; {only}" if only else ""
     is_full = case.window_is_known and (usage is None or 2 * usage.context >= case.window)
     if case.agent.asked in BETWEEN_TURNS and is_full and (n := _in_turn(case)) > 1:
         asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
         because += f"; {asked}, and {n:,} requests came in the last turn"
-    thought = "Ask for less thinking, or raise the reply's maximum." if only else advice or None
+    thought = "Ask for less thinking, or raise the reply's maximum." if is_thought or only else advice or None
     return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), advice=thought)
 
 
@@ -185,16 +188,16 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         if words
         else f"no words of its error are recorded{status_of(error)}{over}"
     )
-    n_before = _n_in_vain(case, error)
+    n_before = len(_in_vain(case, error))
     if n_before >= IN_A_ROW and not error.of_compaction:
         because += f"; {n_before:,} compactions in a row came before it, and no answer"
     return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
 
 
-def _n_in_vain(case: Case, error: ProviderError) -> int:
-    """How many compactions came between the last answer and the error."""
+def _in_vain(case: Case, error: ProviderError) -> list[RecordedCompaction]:
+    """The compactions between the last answer and the error."""
     last = case.weighed.steps[case.position - 1].stop if case.position else 0
-    return sum(last <= one.boundary <= error.message for one in case.weighed.transcript.compactions)
+    return [one for one in case.weighed.transcript.compactions if last <= one.boundary <= error.message]
 
 
 def tries_row(case: Case, error: ProviderError) -> tuple[Evidence, ...]:
@@ -255,8 +258,10 @@ def again(case: Case) -> Iterable[Explanation]:
     error = case.error
     if error is None or error.kind != ErrorKind.CONTEXT or error.of_compaction:
         return
-    n = _n_in_vain(case, error)
-    if n < IN_A_ROW:
+    places = [*(one.boundary for one in _in_vain(case, error)), error.message]
+    n = len(places) - 1
+    told = [one for one in case.weighed.transcript.errors if one.kind == error.kind and not one.of_compaction]
+    if n < IN_A_ROW or not all(any(a < one.message <= b for one in told) for a, b in pairwise(places)):
         return
     row = case.row(f"{counted(n, 'compaction')} since the last answer, and a refusal after each", n, "compactions")
     because = "compacted again and again, and refused after each, with no answer between: it leaves too much"
@@ -300,7 +305,7 @@ def changed_model(case: Case) -> Iterable[Explanation]:
     error, last = case.error, case.last
     if error is None or error.kind != ErrorKind.CONTEXT or error.of_compaction or last is None or last.usage is None:
         return
-    if not error.model or not last.model or error.model.split("/")[-1] == last.model.split("/")[-1]:
+    if not differ(last.model, error.model):
         return
     limits = [one.limit for one in case.weighed.transcript.errors if one.limit and one.model == error.model]
     if any(limit > last.usage.context for limit in limits):

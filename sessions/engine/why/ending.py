@@ -25,7 +25,7 @@ def ending_sentence(transcript: Transcript) -> str:
     said = [m for m in transcript.messages if m.blocks and not m.meta and not m.attachment]
     last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
     if last < 0:
-        n = sum(message.typed for message in said)
+        n = len(_prompts(said))
         return f"{counted(n, 'prompt')} stand in the file, and no answer." if n > 1 and not transcript.requests else ""
     if _was_stopped(transcript, said[last]):
         return ""
@@ -35,15 +35,18 @@ def ending_sentence(transcript: Transcript) -> str:
     behind = said[last + 1 :]
     answered = frozenset[str]().union(*(message.result_ids() for message in behind))
     open_calls = [b for b in said[last].blocks if b.kind is Kind.TOOL_USE and b.call_id and b.call_id not in answered]
-    prompts = [message for message in behind if message.typed and not message.preview.startswith(("/", "<", "!"))]
-    if prompts:
-        n = len(prompts)
+    if n := len(_prompts(behind)):
         return f"The file ends with {counted(n, 'prompt')} that {'has' if n == 1 else 'have'} no answer."
     # A result that names no call may stand there as text.
     is_answered = any(not message.typed and not message.result_ids() for message in behind)
     if open_calls and not is_answered:
         return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
     return _alike(said[: last + 1])
+
+
+def _prompts(said: Sequence[Message]) -> list[Message]:
+    """What somebody typed, commands and what a client wraps left out."""
+    return [message for message in said if message.typed and not message.preview.startswith(("/", "<", "!"))]
 
 
 def _alike(said: Sequence[Message]) -> str:

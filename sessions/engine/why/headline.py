@@ -15,9 +15,10 @@ from sessions.engine.reading.noted_events import context_output
 from sessions.engine.transcript.recorded_events import BESIDE, NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
+from sessions.engine.weigh.calibration.fit import REST, overhead_parts
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
-from sessions.engine.why.cache_use import cache_sentence, lost_by
+from sessions.engine.why.cache_use import cache_sentence, lost_at
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, PARTIAL_FACTOR
 from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.ending import ending_sentence
@@ -218,7 +219,8 @@ def _cleared(weighed: Weighed) -> str:
     what = "thinking" if all(one.what == "thinking" for one in clearings) else "tool results"
     n, first = len(clearings), clearings[0].request
     where = f"once, at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
-    anew = [tokens for one in clearings if (tokens := lost_by(weighed.transcript, one.request))]
+    lost_then = lost_at(weighed.transcript)
+    anew = [lost_then[one.request] for one in clearings if one.request in lost_then]
     times = "" if len(anew) == n else f", {len(anew):,} times"
     lost = (
         f"; the request after it read next to nothing from the cache{times}: {sum(anew):,} tokens were sent anew"
@@ -313,10 +315,10 @@ def _peak(weighed: Weighed) -> str:
 def _standing(weighed: Weighed, peak: int) -> str:
     """That half of a peak or more is what the file itself has of system prompt and tools, in a clause; else ""."""
     n = sum(1 for block in weighed.transcript.system if block.name)
-    own = min(weighed.overhead, peak)
-    if not n or own < max(LEAST_SYSTEM, peak / 2):
+    own = sum(part.tokens for part in overhead_parts(weighed) if part.name != REST)
+    if not n or not max(LEAST_SYSTEM, peak / 2) <= own <= peak:
         return ""
-    return f"; {own:,} of them are the system prompt and {counted(n, 'tool')}"
+    return f"; about {own:,} of them are the system prompt and {counted(n, 'tool')}"
 
 
 def _over(weighed: Weighed, peak: int, held: ModelWindow, window: int, jump: str) -> str:

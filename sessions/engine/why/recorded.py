@@ -168,7 +168,7 @@ def _compare(result: Replay, index: int, shared: Shared) -> ComparedCompaction:
     steps, at = result.weighed.steps, position_of(result.weighed, compaction.request) - 1
     newest = result.weighed.transcript.requests[steps[at].request] if at >= 0 else None
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
-    refusal = newest_refusal(shared.runs.errors_before(compaction))
+    refusal = newest_refusal(shared.runs.errors_before(index))
     outcome = _outcome(compaction, event, gate, refusal)
     is_told = compaction.unseen and gate is not None and gate.measure == compaction.tokens_before
     came = _untold(result.weighed, compaction, newest, gate) if outcome == MISSED else 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -70,13 +70,12 @@ class Runs:
         """The errors between the last answered request and this one."""
         return self._errors.get(request, ())
 
-    def errors_before(self, compaction: RecordedCompaction) -> Sequence[ProviderError]:
-        """Those of them that stand before a recorded compaction, and behind the one before it."""
-        until = bisect_right(self._places, _end(compaction))
-        before = bisect_left(self._requests, compaction.request) - 1
-        previous = self.weighed.transcript.compactions[before] if before >= 0 else None
-        since = bisect_right(self._places, _end(previous)) if previous is not None else 0
-        return [one for one in self._in_order[since:until] if one.request >= compaction.request]
+    def errors_before(self, number: int) -> Sequence[ProviderError]:
+        """Those of them that stand before recorded compaction ``number``, and behind the one before it."""
+        compactions = self.weighed.transcript.compactions
+        until = bisect_right(self._places, _end(compactions[number]))
+        since = bisect_right(self._places, _end(compactions[number - 1])) if number else 0
+        return [one for one in self._in_order[since:until] if one.request >= compactions[number].request]
 
     def compaction_before(self, request: int, stop: int) -> RecordedCompaction | None:
         """The last recorded one whose next request is at most ``request`` and that begins before message ``stop``."""

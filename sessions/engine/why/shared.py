@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, pairwise
@@ -52,14 +52,15 @@ MANY = 2
 
 
 class Still(NamedTuple):
-    """A usage that stands still: from step ``first``, ``n`` requests report ``tokens`` while ``came`` tokens came.
+    """A usage that stands still: from step ``first``, ``n`` requests report one figure while ``came`` tokens came.
 
-    ``is_band``: or up to 3% less, so that whole messages are left out.
+    They report ``least`` to ``most`` tokens; ``is_band``: up to 3% apart, so that whole messages are left out.
     """
 
     first: int
     n: int
-    tokens: int
+    least: int
+    most: int
     came: int
     is_band: bool = False
 
@@ -142,19 +143,24 @@ class Shared:
         found: list[Still] = []
         for with_output, share in ((False, STILL_SHARE), (True, STILL_SHARE), (False, BAND)):
             sizes = [u.context + with_output * u.output if (u := requests[step.request].usage) else 0 for step in steps]
-            start = 0
-            for k in range(1, len(sizes) + 1):
-                goes_on = k < len(sizes) and steps[k].compaction is None and sizes[k] > 0
-                if goes_on and abs(sizes[k] - sizes[start]) <= share * sizes[k]:
-                    continue
-                came = sum(self.weighed.tokens[steps[start].stop : steps[k - 1].stop])
-                is_exact = sizes[start:k] == [sizes[start]] * (k - start)
-                is_round = is_exact and sizes[start] > ROUND and not sizes[start] % ROUND
-                least = max(STILL_CAME, (STILL_GROWN if share < BAND else HALF) * sizes[start])
-                if k - start >= STILL and came and (is_round or came >= least):
-                    found.append(Still(start, k - start, max(sizes[start:k]), came, share == BAND))
-                start = k
-        return max(found, key=lambda still: still.n, default=None)
+            for start, stop in pairwise(self._breaks(sizes, share)):
+                came = sum(self.weighed.tokens[steps[start].stop : steps[stop - 1].stop])
+                low, most = min(sizes[start:stop]), max(sizes[start:stop])
+                is_round = low == most > ROUND and not most % ROUND
+                least = max(STILL_CAME, (STILL_GROWN if share < BAND else HALF) * most)
+                if stop - start >= STILL and came and (is_round or came >= least):
+                    found.append(Still(start, stop - start, low, most, came, share == BAND))
+        return max(found, key=lambda still: (not still.is_band, still.n), default=None)
+
+    def _breaks(self, sizes: Sequence[int], share: float) -> Iterator[int]:
+        """Where stretches begin, and the end: within one all sizes lie within a share of its largest, none unknown."""
+        low, most = 0, 0
+        for k, (step, size) in enumerate(zip(self.weighed.steps, sizes, strict=True)):
+            low, most = min(low, size), max(most, size)
+            if not low or step.compaction is not None or most - low > share * most:
+                low = most = size
+                yield k
+        yield len(sizes)
 
     @cached_property
     def is_shortened(self) -> bool:

@@ -42,6 +42,11 @@ def narrowed(weighed: Weighed, position: int) -> tuple[int, int] | None:
     return agent.own_window(before), agent.own_window(now)
 
 
+def differ(one: str, other: str) -> bool:
+    """Whether both are named and are two models, whatever gateway stands before a name."""
+    return bool(one and other) and one.rsplit("/", maxsplit=1)[-1] != other.rsplit("/", maxsplit=1)[-1]
+
+
 def _name(weighed: Weighed, position: int) -> str:
     """The model of a step's request, "" outside the session or where it is not recorded."""
     if not 0 <= position < len(weighed.steps):
