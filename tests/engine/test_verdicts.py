@@ -244,7 +244,10 @@ def test_a_session_without_compaction_says_how_far_it_got() -> None:
     session.until(86_000)
     weighed = session.weighed()
     assert verdicts_of(weighed) == ()
-    assert headline(weighed, ()) == "No compaction. Peak 80,402 tokens, 40% of the window."
+    assert (
+        headline(weighed, ())
+        == "No compaction. Peak 80,402 tokens, 40% of the window, 79,899 of them read from the cache."
+    )
 
 
 def test_a_rate_limit_is_no_refusal_for_size() -> None:

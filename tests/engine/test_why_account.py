@@ -240,7 +240,7 @@ def with_event(kind: EventKind, *, answered: bool) -> Headline:
     return first(weigh(dataclasses.replace(build.done(), events=(event,))))
 
 
-NOTED = (EventKind.SUBAGENT, EventKind.CONTEXT_LISTED, EventKind.SETTINGS, EventKind.CACHE_UNREAD)
+NOTED = (EventKind.REPLY_CUT, EventKind.SUBAGENT, EventKind.CONTEXT_LISTED, EventKind.SETTINGS, EventKind.CACHE_UNREAD)
 """What is noted of a session that it does not end."""
 
 

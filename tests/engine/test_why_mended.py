@@ -10,7 +10,7 @@ import pytest
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import ProviderError, RecordedCompaction, Request, Transcript, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.why.cache_use import lost_at
+from sessions.engine.why.cache_use import cache_sentence, lost_at
 from sessions.engine.why.headline import headline
 from sessions.engine.why.runs import Runs
 from sessions.engine.why.verdicts import verdicts_of
@@ -75,7 +75,7 @@ def test_a_call_to_the_address_that_compacts_belongs_to_what_it_continues() -> N
     second = {"url": f"{base}/compact", "request": {"model": "gpt-5.2", "previous_response_id": "resp_1"},
               "status": 400, "response": refused}  # fmt: skip
     (line,) = told("calls.jsonl", "\n".join(map(json.dumps, (first, second))))
-    assert line.startswith("Compaction failed before request 2: a call and its result were parted")
+    assert line.startswith("Compaction failed before request 2: a call in it stands without its result")
 
 
 def first_line(file: Claude) -> str:
@@ -191,3 +191,30 @@ def test_an_error_between_two_compactions_before_one_request_is_the_second_ones(
     transcript = Transcript("s", "claude_code", (), (), compactions=compactions, errors=tuple(errors))
     runs = Runs(weigh(transcript), frozenset())
     assert [runs.errors_before(0), runs.errors_before(1)] == [errors[:1], errors[1:]]
+
+
+@pytest.mark.parametrize(("over", "n", "is_told"), [(400, 3, True), (401, 3, False), (3, 2, False)])
+def test_a_usage_that_counts_the_cached_tokens_twice(over: int, n: int, is_told: bool) -> None:
+    """Two per cent of what is called the input: 400 of 20,000."""
+    usages = [Usage(20_000, 20_000 - over, 0, 50) for _ in range(n)]
+    session = Transcript("s", "litellm", (), tuple(Request(k, None, usage) for k, usage in enumerate(usages)))
+    assert ("20,000 were sent" in cache_sentence(session)) == is_told
+
+
+@pytest.mark.parametrize(("typed", "trigger", "is_told"), [("/compact now", None, True), ("/compact", "auto", False),
+                                                           ("Say /compact", None, False)])  # fmt: skip
+def test_a_command_right_before_a_compaction_is_who_asked(typed: str, trigger: str | None, is_told: bool) -> None:
+    file = Claude("claude-opus-4-5").until(60_000)
+    file.reply()
+    file.emit("user", message={"role": "user", "content": typed})
+    file.compact(trigger, pre=60_000)
+    assert ("/compact was typed" in first_line(file.turns(1, 500))) == is_told
+
+
+def test_replies_that_were_cut_off_before_the_last_are_told() -> None:
+    lines = logged([4_000, 4_200, 4_400], 90).split("\n")
+    cut = [line.replace('"finish_reason": "stop"', '"finish_reason": "length"') for line in lines[:2]]
+    (line,) = told("calls.jsonl", "\n".join([*cut, lines[2]]))
+    assert "2 replies were cut off, the newest at request 1 after 20 tokens, on top of 4,200 (length)." in line
+    (line,) = told("calls.jsonl", "\n".join(lines))
+    assert "cut off" not in line

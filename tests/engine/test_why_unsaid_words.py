@@ -108,8 +108,11 @@ def test_the_words_of_an_exit_go_before_its_name() -> None:
 @pytest.mark.parametrize(
     ("words", "because"),
     [
-        ("No tool output found for function call call_1.", "a call and its result were parted"),
-        ("messages with role 'tool' must be a response to a preceding message", "a call and its result were parted"),
+        ("No tool output found for function call call_1.", "a call in it stands without its result"),
+        (
+            "messages with role 'tool' must be a response to a preceding message",
+            "a tool result in it stands without its call",
+        ),
         ("Invalid 'max_output_tokens': integer below minimum value, but got 1", "no room was left for the reply"),
         ("Request contains an invalid argument.", "the request was not accepted as it was made"),
         ("Unrecognized request argument supplied: effort", "the request was not accepted as it was made"),

@@ -83,6 +83,11 @@ REASON_KEYS = (
     "gen_ai.response.finish_reasons", "incomplete_details", "response_metadata", "generation_info",
 )  # fmt: skip
 """Where the reason stands, or the object that holds it under one of them or as ``reason``."""
+MOST_REPLIES, MAX_WORD = 2_000, 64
+"""Replies before the last that are looked at; characters of such a reason and its key's end."""
+_CUT_VALUE = re.compile(
+    rb'[:\[]\s*\\?"(?:%s)' % b"|".join(sorted(word.encode() for word in CUT_REASONS)), re.IGNORECASE
+)
 LEVELS, SPAN_LEVELS = 2, 6
 """Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
 LEAST_REPLY = 64
@@ -105,6 +110,7 @@ def context_output(text: str) -> dict[str, int]:
 def noted_events(parsed: Parsed, source: Source, contents: Contents) -> Parsed:
     """The same with how its sessions ended, what their agents listed and set, and caches that nobody read."""
     ended = tuple(_cut_off(_refused_in_text(transcript, contents), source) for transcript in parsed.transcripts)
+    ended = tuple(_cut_before(transcript, source) for transcript in ended) if _names_cuts(source) else ended
     parsed = _with_errors_behind(replace(parsed, transcripts=ended), source)
     listed = replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
     return _with_settings(noted_unread(listed, source), source.file)
@@ -349,6 +355,32 @@ def _cut_off(transcript: Transcript, source: Source) -> Transcript:
     reason = next((found for origin in reply.origins[-1:] if (found := find(source, origin))), "")
     event = RecordedEvent(EventKind.SESSION_END, n, len(transcript.messages), f"{CUT_OFF}: {reason}", reason)
     return replace(transcript, events=(*transcript.events, event)) if reason else transcript
+
+
+def _names_cuts(source: Source) -> bool:
+    """Whether the file has such a reason as a value anywhere."""
+    source.file.seek(0)
+    tail = b""
+    while part := source.file.read(MAX_BYTES):
+        if _CUT_VALUE.search(tail + part):
+            return True
+        tail = part[-MAX_WORD:]
+    return False
+
+
+def _cut_before(transcript: Transcript, source: Source) -> Transcript:
+    """The same with replies before the last that ended at a limit, each as an event; the newest are looked at."""
+    told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
+    replies = [r for r in transcript.requests[:-1] if r.message is not None and r.on_branch and r.index + 1 not in told]
+    found = []
+    for request in replies[-MOST_REPLIES:]:
+        stop = (request.message or 0) + request.n_messages
+        origins = transcript.messages[stop - 1].origins if stop <= len(transcript.messages) else ()
+        reason = next((word for origin in origins[-1:] if (word := _reason_at(source, origin))), "")
+        if reason:
+            words = f"{CUT_OFF}: {reason}"
+            found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words, reason))
+    return replace(transcript, events=(*transcript.events, *found)) if found else transcript
 
 
 def _around(source: Source, origin: Origin) -> Iterator[tuple[int, Any]]:

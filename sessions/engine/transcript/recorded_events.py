@@ -58,6 +58,8 @@ class EventKind(StrEnum):
     COMPACTION_CANCELLED = "compaction cancelled"
     MODEL_CHANGE = "model change"
     SESSION_END = "session end"
+    REPLY_CUT = "reply cut off"
+    """A reply that ended at a limit, and that others followed."""
     SUBAGENT = "subagent refused"
     CONTEXT_LISTED = "context listed"
     SETTINGS = "settings"

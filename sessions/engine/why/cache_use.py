@@ -30,9 +30,22 @@ def cache_sentence(transcript: Transcript) -> str:
     across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
     if across is not None:
         return f"{across.words}."
+    if doubled := _doubled(transcript):
+        return doubled
     pairs = _pairs(transcript, (*transcript.compactions, *transcript.clearings))
     told = _one_head(transcript) or _broken(transcript, pairs) or _never_read(transcript, pairs)
     return told or _unread(transcript, pairs)
+
+
+def _doubled(transcript: Transcript) -> str:
+    """That the usage counts what was cached a second time as its input, in a sentence; else ""."""
+    sent = [u for r in transcript.requests if (u := r.usage) and u.cache_read + u.cache_write >= LEAST_CACHED]
+    over = [usage.input - usage.cache_read - usage.cache_write for usage in sent]
+    if len(sent) < LEAST_HEADS or any(not 0 <= n <= ALIKE * u.input for n, u in zip(over, sent, strict=True)):
+        return ""
+    most = max(sent, key=lambda usage: usage.context)
+    cached = f"of {most.context:,} tokens {most.cache_read + most.cache_write:,} stand there twice"
+    return f"Cache: the usage counts what was cached twice: {cached}, so {most.input:,} were sent."
 
 
 def _unread(transcript: Transcript, near: list[Pair]) -> str:

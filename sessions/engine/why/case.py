@@ -6,6 +6,7 @@ All sizes are tokens unless named otherwise; steps are those of the recorded bra
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,11 +20,13 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.causes import Evidence
 from sessions.engine.why.runs import Filled
 from sessions.engine.why.shared import Shared, newest_refusal, position_of, thresholds_of
-from sessions.engine.why.windows import held_at
+from sessions.engine.why.windows import differ, held_at
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 INCLUDED_TOKENS, MUCH = 5_000, 2_000
 PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
+COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
+"""How what is typed begins that asks for a compaction."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +98,13 @@ class Case:
     def last(self) -> Request | None:
         """The request before this point, on the branch and since the previous compaction."""
         return self.request_of(self.run[-1]) if self.run else None
+
+    @property
+    def models(self) -> tuple[str, str]:
+        """The models that answered right before this point and right after it, where they are two; else "" twice."""
+        after = self.request_of(self.position).model if self.position < len(self.weighed.steps) else ""
+        before = self.last.model if self.last else ""
+        return (before, after) if differ(before, after) else ("", "")
 
     @property
     def own_window(self) -> int:
@@ -274,6 +284,14 @@ class Case:
         said = [m for m in messages if m.blocks and not m.meta and not m.attachment]
         last = said[-1] if said else None
         return last is not None and last.role is Role.ASSISTANT and not last.call_ids()
+
+    @property
+    def command(self) -> str:
+        """The command to compact that somebody typed as the newest message before this point; else ""."""
+        messages = self.weighed.transcript.messages
+        newest = next((messages[i] for i in reversed(self.tail) if messages[i].role is not Role.SYSTEM), None)
+        found = COMMAND.match(newest.preview) if newest is not None and newest.role is Role.USER else None
+        return found[0] if found else ""
 
     @cached_property
     def refusal(self) -> ProviderError | None:

@@ -24,7 +24,7 @@ from sessions.engine.why.causes import (
 )
 from sessions.engine.why.causes_window import CLOSE_BY, fitting
 from sessions.engine.why.shared import SOON
-from sessions.engine.why.windows import differ, narrowed
+from sessions.engine.why.windows import narrowed
 
 CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
@@ -51,6 +51,12 @@ def manual(case: Case) -> Iterable[Explanation]:
         row = case.row("The transcript records the trigger as manual")
         at = f", at {share}" if case.true >= case.window // 100 and case.window_is_known else ""
         yield Explanation(MANUAL, Fact.WORDS, f"somebody asked for it{at}", (row,))
+        return
+    if compaction.trigger is None and case.command:
+        row = case.row(f"{case.command} was typed right before it")
+        left = (SETTING,) if limit is not None and case.figure >= limit else ()
+        because = f"somebody asked for it: {case.command} was typed"
+        yield Explanation(MANUAL, Fact.WORDS | Fact.TIMING, because, (row,), left)
         return
     if case.assumed is None or limit is None:
         # Under the threshold of a window that only we assume is not under the agent's own.
@@ -102,8 +108,8 @@ def changed_model(case: Case) -> Iterable[Explanation]:
     is_own = case.what == COMPACTION and case.trigger != "manual" and case.position < len(case.weighed.steps)
     if not is_own or case.last is None or case.larger >= FAR_UNDER * (case.threshold or case.window):
         return
-    before, now = case.last.model, case.request_of(case.position).model
-    if case.last.usage is None or not differ(before, now):
+    before, now = case.models
+    if case.last.usage is None or not now:
         return
     row = case.row(f"{before} answered right before it, {now} right after it")
     because = f"it came as the model was changed from {before} to {now}"

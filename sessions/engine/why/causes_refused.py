@@ -98,14 +98,22 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     if error.tokens and tokens < limit:
         room = f"{reply:,} for its reply" if (reply := asked_for(error).reply) else "its reply's reserve"
         because = f"the summary's call did not fit: {tokens:,} tokens, and {room}, passed {limit:,}"
+    now = case.models[1]
+    because += f"; {now} answered after it" if now else ""
     least = NEXT_TO_NOTHING if case.is_blind else ROOM
-    held = error.tokens is None and case.window_is_known and not case.is_partial and tokens < least * case.window
+    held = (
+        not now
+        and error.tokens is None
+        and case.window_is_known
+        and not case.is_partial
+        and tokens < least * case.window
+    )
     against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
     if case.is_blind:
         against = (f"as far as the file shows, {tokens:,} tokens of {case.window:,}",)
     if not error.tokens and not allowed and error.words:
         because += f"; {quoted(error)}"
-    known, advice = COUNTED | Fact.WORDS, None
+    known, advice = COUNTED | Fact.WORDS, f"Compact with {now}." if now else None
     if error.tokens and case.usage is not None and error.tokens >= MORE_SENT * case.usage.context > 0:
         because += f"; the last answered request had {case.usage.context:,}: more was sent than it held"
         advice = "Start a new session."
@@ -188,9 +196,12 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         if words
         else f"no words of its error are recorded{status_of(error)}{over}"
     )
-    n_before = len(_in_vain(case, error))
-    if n_before >= IN_A_ROW and not error.of_compaction:
-        because += f"; {n_before:,} compactions in a row came before it, and no answer"
+    before = _in_vain(case, error)
+    if len(before) >= IN_A_ROW and not error.of_compaction:
+        removed = (
+            "" if any(len(one.preserved) < one.boundary for one in before) else ", none of which removed a message"
+        )
+        because += f"; {len(before):,} compactions in a row came before it{removed}, and no answer"
     return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
 
 

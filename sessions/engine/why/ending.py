@@ -6,14 +6,13 @@ None is a fault by itself: a session may still run, or its user may have left.  
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import takewhile
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
-from sessions.engine.why.case import COMPACTION, Case
+from sessions.engine.why.case import COMMAND, COMPACTION, Case
 from sessions.engine.why.said import MOST_QUOTED
 
 LEAST_CHARS = 20
@@ -64,9 +63,6 @@ def _was_stopped(transcript: Transcript, reply: Message) -> bool:
     """Whether the record says that its user stopped it, or how it ended."""
     kinds = EventKind.INTERRUPTION, EventKind.SESSION_END
     return any(event.kind in kinds and event.message >= reply.index for event in transcript.events)
-
-
-COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
 
 
 def in_vain(case: Case) -> str:

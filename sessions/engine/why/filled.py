@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.types import Label, Message
+from sessions.engine.transcript.types import Kind, Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import ERROR, Case
 from sessions.engine.why.causes import Evidence
@@ -80,8 +80,11 @@ def heaviest_words(case: Case) -> str:
     message = messages[found.heaviest]
     tool = source_of(message, case.shared.tool_of)
     brought = DATA if is_data(message) else "" if tool in PLAIN else tool
-    apart = f", {brought}," if brought else ""
-    return f"message {found.heaviest:,}{apart} holds {found.heaviest_tokens:,} tokens"
+    n_files = sum(leaf.kind is Kind.DOCUMENT for leaf in message.leaves())
+    # What a document comes to is known only of the provider.
+    brought = f"with {counted(n_files, 'document')}" if n_files else brought
+    apart, about = f", {brought}," if brought else "", "about " if n_files else ""
+    return f"message {found.heaviest:,}{apart} holds {about}{found.heaviest_tokens:,} tokens"
 
 
 def newest_answer(case: Case) -> str:

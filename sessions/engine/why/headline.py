@@ -146,7 +146,8 @@ def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
 
 def _beside(weighed: Weighed) -> tuple[str, ...]:
     """What was not reported, cleared or parted, and which subagents were refused, a sentence each; else ""."""
-    return parted_sentence(weighed.transcript), _blind(weighed), _cleared(weighed), _subagents(weighed)
+    told = parted_sentence(weighed.transcript), _blind(weighed), _cleared(weighed), _subagents(weighed)
+    return (*told, _replies_cut(weighed))
 
 
 def _kind(verdict: Verdict) -> tuple[str | bool | None, ...]:
@@ -277,6 +278,18 @@ def _subagents(weighed: Weighed) -> str:
     return f"{who} before request {first.request:,}: {first.words}{stood}."
 
 
+def _replies_cut(weighed: Weighed) -> str:
+    """Which replies ended at a limit though others followed, in a sentence; else ""."""
+    cut = [event for event in weighed.transcript.events if event.kind == EventKind.REPLY_CUT]
+    if not cut:
+        return ""
+    newest, n = cut[-1], len(cut)
+    usage = _usage(weighed, newest.request - 1)
+    after = f" after {usage.output:,} tokens, on top of {usage.context:,}" if usage and usage.output else ""
+    who = "A reply was cut off" if n == 1 else f"{n:,} replies were cut off, the newest"
+    return f"{who} at request {newest.request - 1:,}{after} ({newest.code})."
+
+
 def _peak(weighed: Weighed) -> str:
     """The largest context, usages that cannot be right left out; its share where that is 1% or more."""
     shared = shared_facts(weighed)
@@ -309,7 +322,14 @@ def _peak(weighed: Weighed) -> str:
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
     whole = "the window" if window == held.window else f"the {window:,} usable"
     whole = f"the window, recorded as {window:,}" if held.source == RECORDED and window == held.window else whole
-    return f"{said}, {100 * peak / window:.0f}% of {whole}{jump}{came}{_standing(weighed, peak)}."
+    return f"{said}, {100 * peak / window:.0f}% of {whole}{_cached(weighed, at)}{jump}{came}{_standing(weighed, peak)}."
+
+
+def _cached(weighed: Weighed, at: int) -> str:
+    """How much of the request of a step was read from the cache, in a clause, where it is half or more; else ""."""
+    usage = _usage(weighed, weighed.steps[at].request) if at < len(weighed.steps) else None
+    is_most = usage is not None and 2 * usage.cache_read >= usage.context > 0
+    return f", {usage.cache_read:,} of them read from the cache" if usage and is_most else ""
 
 
 def _standing(weighed: Weighed, peak: int) -> str:

@@ -65,6 +65,9 @@ class Meaning(NamedTuple):
     advice: str
 
 
+GO_BACK = "Go back to before it, or start a new session."
+
+
 def _meaning(pattern: str, because: str, advice: str) -> Meaning:
     return Meaning(re.compile(pattern, re.IGNORECASE), because, advice)
 
@@ -106,7 +109,8 @@ MEANINGS = (
         "Remove the hook, or let it pass.",
     ),
     _meaning(
-        r"already compacted|nothing to compact|not enough messages", "there was nothing left to compact",
+        r"already compacted|nothing to compact|not enough messages|unable to compute forgotten",
+        "there was nothing left to compact",
         "Start a new session, or take a model with a larger window.",
     ),
     _meaning(
@@ -127,10 +131,17 @@ MEANINGS = (
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", UNFINISHED, ""),
     _meaning(
-        r"no tool (?:output|call) found for"
-        r"|tool.{0,40}must (?:be a response to|follow)|tool_use.{0,60}without.{0,20}tool_result"
-        r"|(?:tool_call_ids?|tool_calls).{0,60}(?:did not have|must be followed)|unexpected .?tool_use_id",
-        "a call and its result were parted", "Go back to before it, or start a new session.",
+        r"no tool call found for|tool.{0,40}must (?:be a response to|follow)|unexpected .?tool_use_id",
+        "a tool result in it stands without its call", GO_BACK,
+    ),
+    _meaning(
+        r"no tool output found for|tool_use.{0,60}without.{0,20}tool_result"
+        r"|(?:tool_call_ids?|tool_calls).{0,60}(?:did not have|must be followed)",
+        "a call in it stands without its result", GO_BACK,
+    ),
+    _meaning(
+        r"function response parts .{0,40}function call parts|function call turn comes immediately after",
+        "a call and its result were parted", GO_BACK,
     ),
     _meaning(
         r"max_(?:output_|completion_)?tokens.{0,60}below minimum",

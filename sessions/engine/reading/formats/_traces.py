@@ -29,6 +29,14 @@ GEMINI_KEYS = frozenset(
     {"text", "function_call", "functionCall", "function_response", "functionResponse", "inlineData"}
 )
 LIST_KEYS = ("messages", "input", "contents", "output")
+CACHE_READ_KEYS = (
+    "gen_ai.usage.cache_read.input_tokens",
+    "gen_ai.usage.cache_read_input_tokens",
+    "llm.token_count.prompt_details.cache_read",
+    "gen_ai.usage.details.cache_read_tokens",
+    "ai.usage.cachedInputTokens",
+)
+"""Attributes of a span that count what was read from a cache, a part of the input."""
 REPLIES: tuple[Path, ...] = (
     ("message",),
     ("content",),

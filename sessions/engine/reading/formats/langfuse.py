@@ -189,6 +189,10 @@ def _usage(value: Record, attributes: Record) -> Usage | None:
     output = first_count(counts, "output", "completion_tokens", "output_tokens", "completionTokens")
     read, written = first_count(counts, *CACHE_READ_KEYS), first_count(counts, *CACHE_WRITE_KEYS)
     total = first_count(counts, "total", "total_tokens", "totalTokens")
+    told = 0 if read or written else first_count(attributes, *traces.CACHE_READ_KEYS)
+    if fresh >= told > 0:
+        # Langfuse leaves out of its own count what only the attributes tell.
+        return inclusive_usage(fresh, output, cache_read=told)
     inclusive = total == fresh + output or "prompt_tokens" in counts
     inclusive |= count_of(attributes.get("gen_ai.usage.input_tokens")) == fresh >= read + written
     usage = inclusive_usage if inclusive and (read or written) else exclusive_usage

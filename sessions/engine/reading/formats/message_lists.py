@@ -41,6 +41,7 @@ SUMMARY = "conversation_summary"
 KERNEL_SUMMARY = "__summary__"
 """What the metadata of a summary by Semantic Kernel's reducer have."""
 TIMES = ("timestamp", "created_at", "create_time", "time")
+MODELS = words("model model_id model_name from_model")
 WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
 SENT = ("prompt_tokens", "input_tokens", "total_input_tokens")
 ANSWERED = ("completion_tokens", "output_tokens", "total_output_tokens")
@@ -160,6 +161,7 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
             # What it took has left the list already.
             history.event(EventKind.COMPACTION_STARTED, " ".join(said[held].split()))
             history.summary(parts_of(said[held]), [inside(origin, "compaction", held)], history.forget(()))
+    settings = [outer, *(_plain(held) for held in outer.values() if isinstance(held, dict))]
     if error := next((outer[key] for key in ("error", "last_error", "error_message") if outer.get(key)), None):
         history.fail(error)
     history.note(n_again, f"Messages marked as sent again from history: {n_again}; each is read once")
@@ -168,8 +170,8 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
         name,
         FORMAT.name,
         title=text_of(outer.get("title")),
-        window=first_count(outer, *WINDOWS),
-        otherwise=_model(outer),
+        window=next((n for one in settings if (n := first_count(one, *WINDOWS))), 0),
+        otherwise=next(filter(None, map(_model, settings)), ""),
     )
 
 
@@ -241,7 +243,7 @@ def _usage(plain: Record) -> Usage | None:
 def _model(plain: Record) -> str:
     """The model that a record names, or the extras or the usage beside a message do."""
     beside = [plain, *(_plain(as_dict(plain.get(key))) for key in ("extra", "usage", "metadata"))]
-    values = (held.get(key) for held in beside for key in ("model", "model_id", "model_name", "from_model"))
+    values = (held.get(key) for held in beside for key in MODELS)
     return next((found for value in values if (found := text_of(value) or text_of(as_dict(value).get("id")))), "")
 
 

@@ -61,7 +61,7 @@ class _Run:
         if is_old:
             self.history.refuse(v0.error_of_event(event))
         elif kind in v1.FAILURES:
-            self.history.fail({key: event.get(key) for key in ("code", "detail")})
+            self.history.fail({key: event.get(key) for key in ("code", "detail")}, of_compaction=self.is_asked)
         self.is_asked = self.is_asked or kind in ASKED
         if kind in CONDENSED:
             summary = _summary_v0(event) if is_old else v1.contents_of_event(event)

@@ -46,14 +46,11 @@ OUTPUT_KEYS = (
     *("gen_ai.usage.output_tokens", "llm.token_count.completion", "gen_ai.usage.completion_tokens"),
     *("ai.usage.outputTokens", "ai.usage.completionTokens"),
 )
+REASONING_KEYS = (
+    *("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens", "ai.usage.reasoningTokens"),
+)
 TOOL_IDS = ("gen_ai.tool.call.id", "tool_call.id", "ai.toolCall.id")
 RESULTS = ("gen_ai.tool.call.result", "ai.toolCall.result", "gcp.vertex.agent.tool_response", "output.value")
-READ_KEYS = (
-    "gen_ai.usage.cache_read.input_tokens",
-    "gen_ai.usage.cache_read_input_tokens",
-    "llm.token_count.prompt_details.cache_read",
-    "gen_ai.usage.details.cache_read_tokens",
-)
 WRITE_KEYS = (
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
@@ -226,9 +223,9 @@ def _usage(span: Span) -> Usage | None:
     return inclusive_usage(
         count(INPUT_KEYS),
         count(OUTPUT_KEYS),
-        cache_read=count(READ_KEYS),
+        cache_read=count(traces.CACHE_READ_KEYS),
         cache_write=count(WRITE_KEYS),
-        reasoning=count(("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")),
+        reasoning=count(REASONING_KEYS),
     )
 
 
