@@ -23,7 +23,7 @@ from sessions.engine.why.shared import Shared, newest_refusal, position_of, thre
 from sessions.engine.why.windows import differ, held_at
 
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
-INCLUDED_TOKENS, MUCH = 5_000, 2_000
+INCLUDED_TOKENS = 5_000
 PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
 COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
 """How what is typed begins that asks for a compaction."""
@@ -346,14 +346,6 @@ class Case:
             return frozenset()
         held = frozenset((*self.kept, *range(self.start, self.compaction.boundary)))
         return held.difference(self.compaction.preserved)
-
-    @cached_property
-    def took_much(self) -> bool:
-        """Whether a compaction took messages of 2,000 tokens and more, or such as are not in the file."""
-        if self.compaction is None or self.compaction.outside:
-            return self.compaction is not None
-        held = sum(self.weighed.tokens[i] for i in self.gone)
-        return held >= MUCH or (self.saw or 0) - self.shared.standing >= 10 * MUCH
 
     @cached_property
     def media(self) -> list[int]:

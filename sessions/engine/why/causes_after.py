@@ -42,6 +42,8 @@ LARGE, LOW, HALF = 0.1, 0.6, 0.5
 TIMES = 3
 SOON_BACK, BACK, MOST_BACK = 10, 0.7, 1.1
 """Requests after a compaction within which what it took may come back, the share that does, and the most it may be."""
+MUCH = 2_000
+"""Tokens of messages that a compaction took, from which a summary has something to say."""
 COUNTS_LOW = 1.2
 """Times the agent's own count that a refusal names, from which the agent counts too low."""
 AGREE = 0.15
@@ -84,7 +86,7 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     blocks = list(summary.leaves())
     said, n_tokens = summary.preview.strip(), sum(block.n_tokens for block in blocks)
     n = len(said.split())
-    says_so = _HOLDS_NOTHING.search(said) is not None or (0 < n <= NEXT_TO_NOTHING and case.took_much)
+    says_so = _HOLDS_NOTHING.search(said) is not None or (0 < n <= NEXT_TO_NOTHING and _took_much(case))
     # Before a notice the agent may say what it says of every summary, which the preview leaves out.
     longest = LONG if _NOTICE.match(said) else SHORT
     if not says_so or n_tokens > longest or any(block.kind is not Kind.TEXT for block in blocks):
@@ -94,6 +96,14 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
     row = case.row(text, n, "words", message=compaction.message)
     yield Explanation(causes.PLACEHOLDER, ALL, because, (row,), left)
+
+
+def _took_much(case: Case) -> bool:
+    """Whether a compaction took messages of 2,000 tokens and more, or such as are not in the file."""
+    if case.compaction is None or case.compaction.outside:
+        return case.compaction is not None
+    held = sum(case.weighed.tokens[i] for i in case.gone)
+    return held >= MUCH or (case.saw or 0) - case.shared.standing >= 10 * MUCH
 
 
 def came_back(case: Case) -> Iterable[Explanation]:
