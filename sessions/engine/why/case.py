@@ -6,7 +6,6 @@ All sizes are tokens unless named otherwise; steps are those of the recorded bra
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,8 +24,6 @@ from sessions.engine.why.windows import differ, held_at
 COMPACTION, ERROR, MISSING = "compaction", "error", "missing"
 INCLUDED_TOKENS = 5_000
 PARTIAL_FACTOR, PARTIAL_LEAST = 3, 20_000
-COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
-"""How what is typed begins that asks for a compaction."""
 
 
 @dataclass(frozen=True)
@@ -284,14 +281,6 @@ class Case:
         said = [m for m in messages if m.blocks and not m.meta and not m.attachment]
         last = said[-1] if said else None
         return last is not None and last.role is Role.ASSISTANT and not last.call_ids()
-
-    @property
-    def command(self) -> str:
-        """The command to compact that somebody typed as the newest message before this point; else ""."""
-        messages = self.weighed.transcript.messages
-        newest = next((messages[i] for i in reversed(self.tail) if messages[i].role is not Role.SYSTEM), None)
-        found = COMMAND.match(newest.preview) if newest is not None and newest.role is Role.USER else None
-        return found[0] if found else ""
 
     @cached_property
     def refusal(self) -> ProviderError | None:

@@ -23,6 +23,7 @@ from sessions.engine.why.causes import (
     Evidence,
 )
 from sessions.engine.why.causes_window import CLOSE_BY, fitting
+from sessions.engine.why.ending import command_before
 from sessions.engine.why.shared import SOON
 from sessions.engine.why.windows import narrowed
 
@@ -52,10 +53,10 @@ def manual(case: Case) -> Iterable[Explanation]:
         at = f", at {share}" if case.true >= case.window // 100 and case.window_is_known else ""
         yield Explanation(MANUAL, Fact.WORDS, f"somebody asked for it{at}", (row,))
         return
-    if compaction.trigger is None and case.command:
-        row = case.row(f"{case.command} was typed right before it")
+    if compaction.trigger is None and (command := command_before(case)):
+        row = case.row(f"{command} was typed right before it")
         left = (SETTING,) if limit is not None and case.figure >= limit else ()
-        because = f"somebody asked for it: {case.command} was typed"
+        because = f"somebody asked for it: {command} was typed"
         yield Explanation(MANUAL, Fact.WORDS | Fact.TIMING, because, (row,), left)
         return
     if case.assumed is None or limit is None:

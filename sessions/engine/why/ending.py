@@ -6,15 +6,18 @@ None is a fault by itself: a session may still run, or its user may have left.  
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import takewhile
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
-from sessions.engine.why.case import COMMAND, COMPACTION, Case
+from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.said import MOST_QUOTED
 
+COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
+"""How what is typed begins that asks for a compaction."""
 LEAST_CHARS = 20
 """Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
 
@@ -63,6 +66,14 @@ def _was_stopped(transcript: Transcript, reply: Message) -> bool:
     """Whether the record says that its user stopped it, or how it ended."""
     kinds = EventKind.INTERRUPTION, EventKind.SESSION_END
     return any(event.kind in kinds and event.message >= reply.index for event in transcript.events)
+
+
+def command_before(case: Case) -> str:
+    """The command to compact that somebody typed as the newest message before a point; else ""."""
+    messages = case.weighed.transcript.messages
+    newest = next((messages[i] for i in reversed(case.tail) if messages[i].role is not Role.SYSTEM), None)
+    found = COMMAND.match(newest.preview) if newest is not None and newest.role is Role.USER else None
+    return found[0] if found else ""
 
 
 def in_vain(case: Case) -> str:
