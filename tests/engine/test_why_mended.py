@@ -7,12 +7,21 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.transcript.recorded_events import ErrorKind
-from sessions.engine.transcript.types import ProviderError, RecordedCompaction, Request, Transcript, Usage
+from sessions.engine.transcript.recorded_events import ErrorKind, EventKind, RecordedEvent
+from sessions.engine.transcript.types import (
+    Message,
+    ProviderError,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+    Usage,
+)
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.cache_use import cache_sentence, lost_at
 from sessions.engine.why.headline import headline
 from sessions.engine.why.runs import Runs
+from sessions.engine.why.said import advice_of, quoted
 from sessions.engine.why.verdicts import verdicts_of
 from sessions.engine.why.windows import differ
 from tests.engine.test_why_evidence import told
@@ -218,3 +227,70 @@ def test_replies_that_were_cut_off_before_the_last_are_told() -> None:
     assert "2 replies were cut off, the newest at request 1 after 20 tokens, on top of 4,200 (length)." in line
     (line,) = told("calls.jsonl", "\n".join(lines))
     assert "cut off" not in line
+
+
+@pytest.mark.parametrize(("output", "is_told"), [(8_192, True), (8_191, False)])
+def test_a_reply_of_exactly_a_usual_maximum_was_cut_off(output: int, is_told: bool) -> None:
+    session = Claude()
+    session.prompt()
+    session.reply(output=output)
+    assert ("exactly 8,192 tokens: it was cut off at its maximum (likely)" in first_line(session)) == is_told
+
+
+@pytest.mark.parametrize(
+    ("overhead", "prompt", "cached", "is_told"),
+    [
+        (4_950, 50, 0, True),
+        (4_949, 50, 0, False),  # 5,000 at least
+        (30_000, 9_000, 0, True),
+        (30_000, 11_000, 0, False),  # a quarter of it came with the messages
+        (61_000, 50, 61_050, False),  # a history may stand in the cache
+    ],
+)
+def test_what_comes_with_the_first_request_is_told(overhead: int, prompt: int, cached: int, is_told: bool) -> None:
+    session = Claude(overhead=overhead)
+    session.prompt(prompt)
+    call = f"c{session.n}"
+    read = cached or session.context
+    fresh = {"cache_read_input_tokens": read if cached else 0, "cache_creation_input_tokens": 0}
+    session.reply(call=call, input_tokens=0 if cached else session.context, **fresh)
+    session.result(call, 100)
+    session.reply()
+    assert ("came with the first request, all but about" in first_line(session)) == is_told
+
+
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        ("400 Unrecognized request argument supplied: reasoning_effort", "Leave reasoning_effort out,"),
+        ("Validation: Unsupported parameter(s): `maxOutputTokens`", "Leave maxOutputTokens out,"),
+        ("400: Invalid request Error: something invalid param", ""),
+        ("the connection was reset", "Try again on a stable connection."),
+        ("upstream error: Validation: Unsupported parameter: top_k", "Leave top_k out,"),
+    ],
+)
+def test_what_to_do_about_an_error_names_the_setting_that_it_names(words: str, advice: str) -> None:
+    assert advice_of(words).startswith(advice)
+    assert bool(advice_of(words)) == bool(advice)
+
+
+def test_a_quote_leaves_out_who_passed_an_error_on_and_the_data_that_it_repeats() -> None:
+    relayed = "Error from provider (Bay): Upstream request failed: [invalid_request_error] request contains 51 images, "
+    error = ProviderError(ErrorKind.MEDIA, 1, 1, words=f"{relayed}exceeding the maximum of 50 allowed per request")
+    assert quoted(error) == '"request contains 51 images, exceeding the maximum of 50 allowed per request"'
+    error = ProviderError("error", 1, 1, words=f"'data:image/png;base64,{'A' * 300}' is not a valid absolute URI")
+    assert quoted(error) == "\"'data:image/png;base64,A…' is not a valid absolute URI\""
+
+
+@pytest.mark.parametrize("output", [768, 769])
+def test_a_compaction_right_after_a_reply_that_was_cut_off(output: int) -> None:
+    """With 32,000 before it a reply of 768 fills 32,768: a multiple of 1,024."""
+    usages = [Usage(9_000, 0, 0, 50), Usage(32_000, 0, 0, output), Usage(6_000, 0, 0, 50)]
+    requests = tuple(Request(n, n, usage) for n, usage in enumerate(usages))
+    messages = tuple(Message(n, Role.ASSISTANT, (), (), "") for n in range(3))
+    cut = RecordedEvent(EventKind.REPLY_CUT, 2, 2, "the reply was cut off: length", "length")
+    compaction = RecordedCompaction(2, 2, tokens_before=32_000 + output)
+    session = Transcript("s", "pi", messages, requests, compactions=(compaction,), events=(cut,))
+    (verdict,) = verdicts_of(weigh(session))
+    assert (verdict.cause, verdict.certainty) == ("reply_cut_off", "likely")
+    assert ("the server's window" in verdict.because) == (output == 768)

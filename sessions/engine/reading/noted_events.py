@@ -14,10 +14,6 @@ session that asked for it.
 
 Lines behind the last message may tell of a refusal or a failed compaction, without which the session would read as all
 well.  Only what is an error by its own words counts, and nothing that a tool printed.
-
-That the last reply was cut off say OpenAI's ``finish_reason`` "length", Anthropic's and Bedrock's ``stop_reason``
-"max_tokens", Gemini's ``finishReason`` "MAX_TOKENS", Ollama's ``done_reason``, the Responses API's
-``incomplete_details``, opencode's ``finish``.
 """
 
 from __future__ import annotations
@@ -37,8 +33,9 @@ from sessions.engine.reading.formats._error_body import MESSAGE_KEYS
 from sessions.engine.reading.formats._values import as_dict, as_list, count_of
 from sessions.engine.reading.json_values import JsonProblem, loads
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ENDS, ErrorKind, EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript
+from sessions.engine.reading.noted_replies import noted_replies
+from sessions.engine.transcript.recorded_events import ENDS, ErrorKind, EventKind, RecordedEvent
+from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Role, Transcript
 
 CONTEXT_HEAD = "Context Usage"
 _CONTEXT_LINE = re.compile(
@@ -78,24 +75,6 @@ MOST_BYTES, MOST_LINES, MOST_DEPTH = 262_144, 200, 5
 ERROR_KEYS = frozenset({*MESSAGE_KEYS, "content", "error", "errors", "data", "output_text", "words"})
 _PRINTED = re.compile(r"tool|exec|stdout|stderr|output|result|diff|patch|snapshot|command(?!s?_error)", re.IGNORECASE)
 """Keys and types of records that hold what a program printed."""
-REASON_KEYS = (
-    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "finish", "finish_reasons",
-    "gen_ai.response.finish_reasons", "incomplete_details", "response_metadata", "generation_info",
-)  # fmt: skip
-"""Where the reason stands, or the object that holds it under one of them or as ``reason``."""
-MOST_REPLIES, MAX_WORD = 2_000, 64
-"""Replies before the last that are looked at; characters of such a reason and its key's end."""
-_CUT_VALUE = re.compile(
-    rb'[:\[]\s*\\?"(?:%s)' % b"|".join(sorted(word.encode() for word in CUT_REASONS)), re.IGNORECASE
-)
-LEVELS, SPAN_LEVELS = 2, 6
-"""Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
-LEAST_REPLY = 64
-"""Tokens of the one reply of a session under which it is a title or a probe that was to be short."""
-_WORD = re.compile(r"\w+")
-ANSWERS = ("outputs", "output", "response")
-"""Where a trace keeps what came of a call, beside what was sent."""
-INSIDE = ("message", "info", "data", "payload", "event", "body", "choices", "candidates", "generations", *ANSWERS)
 
 
 def context_output(text: str) -> dict[str, int]:
@@ -109,9 +88,8 @@ def context_output(text: str) -> dict[str, int]:
 
 def noted_events(parsed: Parsed, source: Source, contents: Contents) -> Parsed:
     """The same with how its sessions ended, what their agents listed and set, and caches that nobody read."""
-    ended = tuple(_cut_off(_refused_in_text(transcript, contents), source) for transcript in parsed.transcripts)
-    ended = tuple(_cut_before(transcript, source) for transcript in ended) if _names_cuts(source) else ended
-    parsed = _with_errors_behind(replace(parsed, transcripts=ended), source)
+    told = tuple(_refused_in_text(transcript, contents) for transcript in parsed.transcripts)
+    parsed = _with_errors_behind(replace(parsed, transcripts=noted_replies(told, source)), source)
     listed = replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
     return _with_settings(noted_unread(listed, source), source.file)
 
@@ -339,95 +317,3 @@ def _errors_in(value: Any, depth: int) -> Iterator[provider.Refusal]:
                     yield error
             elif not _PRINTED.search(key):
                 yield from _errors_in(held, depth + 1)
-
-
-def _cut_off(transcript: Transcript, source: Source) -> Transcript:
-    n = len(transcript.requests)
-    last = transcript.requests[-1].message if n else None
-    usage = transcript.requests[-1].usage if n else None
-    is_side = n == 1 and usage is not None and 0 < usage.output < LEAST_REPLY
-    if not n or is_side or not transcript.messages or transcript.end_is_told():
-        return transcript
-    # A call whose answer is empty has no reply: what came of it stands beside what was sent.
-    stop = len(transcript.messages) if last is None else last + transcript.requests[-1].n_messages
-    reply = transcript.messages[min(stop, len(transcript.messages)) - 1]
-    find = _reason_beside if last is None else _reason_at
-    reason = next((found for origin in reply.origins[-1:] if (found := find(source, origin))), "")
-    event = RecordedEvent(EventKind.SESSION_END, n, len(transcript.messages), f"{CUT_OFF}: {reason}", reason)
-    return replace(transcript, events=(*transcript.events, event)) if reason else transcript
-
-
-def _names_cuts(source: Source) -> bool:
-    """Whether the file has such a reason as a value anywhere."""
-    source.file.seek(0)
-    tail = b""
-    while part := source.file.read(MAX_BYTES):
-        if _CUT_VALUE.search(tail + part):
-            return True
-        tail = part[-MAX_WORD:]
-    return False
-
-
-def _cut_before(transcript: Transcript, source: Source) -> Transcript:
-    """The same with replies before the last that ended at a limit, each as an event; the newest are looked at."""
-    told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
-    replies = [r for r in transcript.requests[:-1] if r.message is not None and r.on_branch and r.index + 1 not in told]
-    found = []
-    for request in replies[-MOST_REPLIES:]:
-        stop = (request.message or 0) + request.n_messages
-        origins = transcript.messages[stop - 1].origins if stop <= len(transcript.messages) else ()
-        reason = next((word for origin in origins[-1:] if (word := _reason_at(source, origin))), "")
-        if reason:
-            words = f"{CUT_OFF}: {reason}"
-            found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words, reason))
-    return replace(transcript, events=(*transcript.events, *found)) if found else transcript
-
-
-def _around(source: Source, origin: Origin) -> Iterator[tuple[int, Any]]:
-    """The value at ``origin`` and those that hold it, each with how many steps up it is; none that cannot be read."""
-    for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
-        try:
-            yield up, source.read(replace(origin, path=origin.path[: len(origin.path) - up]))
-        except (EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
-            return
-
-
-def _reason_beside(source: Source, origin: Origin) -> str:
-    """Why an empty answer was cut off, in the object that holds it and what was sent; "" where it was not."""
-    for _, value in _around(source, origin):
-        if isinstance(value, dict) and any(key in value for key in ANSWERS):
-            return _reason_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
-    return ""
-
-
-def _reason_at(source: Source, origin: Origin) -> str:
-    """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
-    for up, held in _around(source, origin):
-        value = held
-        if isinstance(held, list):
-            # The attributes of a span as OTLP writes them.
-            listed = held if held and "key" in as_dict(held[0]) else []
-            said = [str(one.get("value")) for one in listed if isinstance(one, dict) and one.get("key") in REASON_KEYS]
-            value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
-        elif up > LEVELS:
-            continue
-        if isinstance(value, dict) and (found := _reason_in(value, inside=not up)):
-            return found
-    return ""
-
-
-def _reason_in(value: dict[str, Any], *, inside: bool) -> str:
-    for key in REASON_KEYS:
-        held = value.get(key)
-        for one in held if isinstance(held, list) else [held]:
-            said = (one.get("reason") or _reason_in(one, inside=False)) if isinstance(one, dict) else one
-            if isinstance(said, str) and said.lower() in CUT_REASONS:
-                return said
-    inner = [value[key] for key in INSIDE if value.get(key)] if inside else []
-    parts = [part for one in inner for part in _flat(one, LEVELS)]
-    return next((found for part in parts if isinstance(part, dict) and (found := _reason_in(part, inside=True))), "")
-
-
-def _flat(value: Any, depth: int) -> list[Any]:
-    """What a list, and lists in it, hold."""
-    return [part for one in value for part in _flat(one, depth - 1)] if isinstance(value, list) and depth else [value]

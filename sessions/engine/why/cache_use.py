@@ -27,9 +27,12 @@ REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 
 def cache_sentence(transcript: Transcript) -> str:
     """What the prompt cache did not hold that it might have, in a sentence; "" where all is well or nothing is told."""
-    across = next((event for event in transcript.events if event.kind == EventKind.CACHE_UNREAD), None)
-    if across is not None:
-        return f"{across.words}."
+    told = [f"{event.words}." for event in transcript.events if event.kind == EventKind.CACHE_UNREAD]
+    return " ".join(filter(None, (_counted(transcript), *told)))
+
+
+def _counted(transcript: Transcript) -> str:
+    """The same by the counts of the requests alone."""
     if doubled := _doubled(transcript):
         return doubled
     pairs = _pairs(transcript, (*transcript.compactions, *transcript.clearings))

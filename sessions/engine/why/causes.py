@@ -84,7 +84,7 @@ UNDECIDED = frozenset({CANNOT_TELL, OFF, RESUMED})
 """Causes that leave open which of several it was: their certainty is unknown, whatever speaks for them."""
 CHANGES = {
     MEDIA: "Crop pictures before they are sent, or update the agent.",
-    DOUBLE: "Update the agent: it counts too much.",
+    DOUBLE: "The count is wrong, not the context: update the agent, or what reports its usage.",
     ADDED: "Turn the advisor off for long sessions, or update the agent.",
     STALE: "Update the agent: it compacts again on a usage from before.",
     CACHE: "Have the proxy report cached tokens, or set a lower threshold.",

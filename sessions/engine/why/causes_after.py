@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
 from sessions.engine.why import causes
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
@@ -14,7 +15,7 @@ from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, l
 from sessions.engine.why.causes_refused import BETWEEN_TURNS
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import over_limit, shortened
-from sessions.engine.why.shared import SOON, agree
+from sessions.engine.why.shared import ROUND, SOON, agree
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
@@ -42,6 +43,8 @@ LARGE, LOW, HALF = 0.1, 0.6, 0.5
 TIMES = 3
 SOON_BACK, BACK, MOST_BACK = 10, 0.7, 1.1
 """Requests after a compaction within which what it took may come back, the share that does, and the most it may be."""
+MANY_IMAGES = 10
+"""Pictures in what a compaction kept, from which they are told where it freed next to nothing."""
 MUCH = 2_000
 """Tokens of messages that a compaction took, from which a summary has something to say."""
 COUNTS_LOW = 1.2
@@ -72,6 +75,25 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
     if own and refusal.tokens and refusal.tokens >= COUNTS_LOW * own:
         because += f"; the agent itself counted {own:,}, too few"
     yield Explanation(causes.AFTER_REFUSAL, AFTER, because, (row,), advice=advice)
+
+
+def after_cut(case: Case) -> Iterable[Explanation]:
+    """The reply right before it was cut off, so that there was no room left: that may be the trigger (verdicts 3.6)."""
+    last, usage = case.last, case.usage
+    if case.compaction is None or case.trigger == "manual" or last is None or usage is None or not usage.output:
+        return
+    events = case.weighed.transcript.events
+    cut = next((e for e in events if e.kind == EventKind.REPLY_CUT and e.request == last.index + 1), None)
+    if cut is None:
+        return
+    whole = usage.context + usage.output
+    is_room = not whole % ROUND and bool(usage.output % ROUND)
+    room = ", which is then the server's window" if is_room else " in all"
+    sizes = f"{usage.output:,} tokens on top of {usage.context:,}, {whole:,}{room}"
+    row = case.measured(f"The reply ends with {cut.code}, after {sizes}", whole)
+    because = f"the reply before it was cut off ({cut.code}) after {sizes}"
+    advice = "Name that window in the agent's configuration, or load the model with more." if is_room else None
+    yield Explanation(causes.CUT_REPLY, AFTER, because, (row,), (SETTING,), advice=advice)
 
 
 def placeholder(case: Case) -> Iterable[Explanation]:
@@ -146,7 +168,18 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
         return
     words = f"{after:,} tokens after it, {before:,} before"
     row = case.row(f"Measured: {words}", after, label=Label.MEASURED.value)
-    yield Explanation(causes.GREW, ALL, f"{freed(before, after)}: {words}", (row,))
+    stays, advice = _what_stays(case)
+    yield Explanation(causes.GREW, ALL, f"{freed(before, after)}: {words}{stays}", (row,), advice=advice)
+
+
+def _what_stays(case: Case) -> tuple[str, str | None]:
+    """That pictures stayed through it, in a clause, and what helps then; else "" and None."""
+    messages, compaction = case.weighed.transcript.messages, case.compaction
+    stayed = (*compaction.preserved, *range(compaction.boundary, case.stop)) if compaction else ()
+    n = sum(leaf.kind is Kind.IMAGE for i in stayed for leaf in messages[i].leaves())
+    if n < MANY_IMAGES:
+        return "", None
+    return f"; {n:,} pictures stay in what it keeps", "Start a new session: it keeps the pictures."
 
 
 def _standing(case: Case) -> int:

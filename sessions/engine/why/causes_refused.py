@@ -21,6 +21,7 @@ from sessions.engine.why.said import (
     PASSED_OWN,
     STILL_OVER,
     UNSENT,
+    advice_of,
     asked_for,
     figures_of,
     meaning_of,
@@ -189,7 +190,7 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     over = f"; {counted(n, 'request')} had passed the threshold, {case.usual:,}" if n else ""
     if found:
         because = f"{figures_of(error)}{found.because}, {words}{over}"
-        return Explanation(cause, Fact.WORDS, because, rows, advice=found.advice)
+        return Explanation(cause, Fact.WORDS, because, rows, advice=advice_of(error.words))
     who = "its error" if error.of_compaction else "the record"
     because = (
         f"{who} says {words}{status_of(error, words)}{over}"

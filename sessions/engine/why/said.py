@@ -19,6 +19,17 @@ _LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code
 _FIGURE = re.compile(r"\d[\d,]{3,}")
 _SENTENCE = re.compile(r"[.\]*] |: (?=[A-Za-z])")
 _TAG = re.compile(r"</?[a-z-]+>")
+_NAMED = re.compile(
+    r"(?:unrecognized|unknown|unsupported|unexpected)\b.{0,20}?(?:argument|param\w*|field)(?:\(s\))?(?: supplied)?"
+    r"\W{1,4}(\w[\w.]{2,40})",
+    re.IGNORECASE,
+)
+"""The setting that an error names as one that is not known."""
+_RELAY = re.compile(r"[^\d:]{1,90}: (?:\[\w+\] )?(?=\w)")
+"""Who passed an error on, in front of its words."""
+LITERAL_CHARS = 24
+_LITERAL = re.compile(r"""['"][^\s'"]{60,}(['"])""")
+"""Data that an error repeats."""
 _COUNT = r"(\d[\d,]*\d)"
 _PARTS = re.compile(
     _COUNT + r"\)? (?:of|in|for) (?:the |your )?((?:text|tool|image|file) input|messages|functions|tools|prompt)"
@@ -175,7 +186,7 @@ MEANINGS = (
     ),
     _meaning(r"time.?out|timed out", "no answer came in time", "Try again, or wait longer for an answer."),
     _meaning(
-        r"network|connection|socket|stream (?:disconnected|closed|ended|error)|ECONN|fetch failed"
+        r"network|connection|socket|\bstream (?:disconnected|closed|ended|error)|ECONN|fetch failed"
         r"|terminated|broken pipe|premature",
         "the connection broke", "Try again on a stable connection.",
     ),
@@ -194,7 +205,7 @@ MEANINGS = (
     _meaning(
         r"max_tokens|max_completion_tokens|invalid.{0,40}(?:request|param|value|argument)|unsupported|not (?:a )?valid"
         r"|(?:unrecognized|unknown|unexpected).{0,20}(?:argument|param)",
-        "the request was not accepted as it was made", "Update the agent, or change the setting that the error names.",
+        "the request was not accepted as it was made", "",
     ),
 )  # fmt: skip
 """The first that fits counts."""
@@ -208,6 +219,14 @@ def meaning_of(words: str) -> Meaning | None:
     if re.search("invalid", words, re.IGNORECASE) and _BARE.fullmatch(words):
         return None
     return next((one for one in MEANINGS if one.pattern.search(words)), None)
+
+
+def advice_of(words: str) -> str:
+    """What to do about an error, by what its words mean; by the setting that they name, where one was not accepted."""
+    found, named = meaning_of(words), _NAMED.search(words)
+    if found is None or found.advice or named is None:
+        return found.advice if found else ""
+    return f"Leave {named[1]} out, or change to a model that takes it."
 
 
 def figures_of(error: ProviderError) -> str:
@@ -281,8 +300,12 @@ def quoted(error: ProviderError) -> str:
     """Its own words between quotes, at most 120 characters: of longer ones the sentence with their first figure."""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said
+    said = _LITERAL.sub(lambda found: f"{found[0][:LITERAL_CHARS]}…{found[1]}", said)
+    while len(said) > MOST_QUOTED and (relay := _RELAY.match(said)):
+        said = said[relay.end() :]
     figure = _FIGURE.search(said)
-    if figure and figure.end() > MOST_QUOTED:
+    end = _SENTENCE.search(said, figure.end()) if figure else None
+    if figure and (end.start() if end else len(said)) > MOST_QUOTED:
         said = said[max((mark.end() for mark in _SENTENCE.finditer(said, 0, figure.start())), default=0) :]
     return f'"{shortened(said)}"' if said else ""
 

@@ -175,7 +175,9 @@ def _before(case: Case, own: int) -> str:
     if own > WRONGLY * case.true >= LEAST:
         return f"{own:,} tokens before it by the record, about {case.true:,} by what the file holds"
     before = own or (last.context if last and not case.is_spike else case.saw if case.is_spike else case.true) or 0
-    return f"{_with_share(case, before)} before it" if before >= LEAST else ""
+    after = case.compaction.tokens_after if case.compaction else None
+    left = f", {after:,} after" if after and after < before else ""
+    return f"{_with_share(case, before)} before it{left}" if before >= LEAST else ""
 
 
 def _with_share(case: Case, figure: int) -> str:

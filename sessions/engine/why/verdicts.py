@@ -38,7 +38,7 @@ from sessions.engine.why.windows import held_at
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_plain.manual, causes_plain.own_reason, causes_floor.body_size, causes_after.after_refusal,
-    causes_after.placeholder, causes_after.freed_nothing, causes_after.came_back,
+    causes_after.after_cut, causes_after.placeholder, causes_after.freed_nothing, causes_after.came_back,
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_plain.changed_model,
     causes_after.full_again, causes_after.one_message, causes_after.every_step, causes_floor.overhead,

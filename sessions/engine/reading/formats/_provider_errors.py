@@ -43,7 +43,7 @@ _BODY = re.compile(
 _MEDIA = re.compile(
     r"many-image requests|dimensions? (?:limit|exceed)|image dimensions|image exceeds \d|too much media"
     r"|images? (?:was|is|are) too large|image_too_large|too many images|maximum of \d+ (?:pdf )?(?:pages|images)"
-    r"|pdf (?:is |was )?too (?:large|long|many)",
+    r"|pdf (?:is |was )?too (?:large|long|many)|contains \d+ images, exceed",
     re.IGNORECASE,
 )
 """A picture or document over a limit of its own: its side, its bytes, its pages, or how many there may be."""

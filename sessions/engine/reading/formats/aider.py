@@ -141,7 +141,11 @@ class _Reading:
             self._close(inclusive_usage(sent, received, cache_read=min(read, sent)))
         elif exhausted := EXHAUSTED.match(text):
             sent, limit = (int(exhausted[n].replace(",", "")) for n in (1, 2))
-            self.history.refuse(Refusal(ErrorKind.CONTEXT, sent, limit))
+            if limit:
+                self.history.refuse(Refusal(ErrorKind.CONTEXT, sent, limit))
+            elif text.startswith("> Input"):
+                # Of a model whose limits aider does not know it says "of 0", and that they may be passed.
+                self.fitting = exhausted
         elif self.listed and "tokens total" in text:
             self.history.event(EventKind.CONTEXT_LISTED, "; ".join(self.listed))
             self.listed = []
@@ -162,6 +166,7 @@ class _Reading:
             self._close(None)
             what = "the answer may have passed its limit" if answer[3] else "a token limit was hit"
             sizes = f"{answer[1]} of {answer[2]} tokens of output, {sent[1]} of {sent[2]} of input"
+            what = "a token limit was hit, of which aider knows none (of 0)" if sent[2] == answer[2] == "0" else what
             self.history.event(EventKind.ERROR, f"{what}: {sizes}, by aider's estimate")
         else:
             self.history.refuse(Refusal(ErrorKind.CONTEXT, int(sent[1].replace(",", ""))))

@@ -22,7 +22,7 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 LENGTH, OVERFLOW = "llm.load.contextLength", "llm.prediction.contextOverflowPolicy"
 CUT_SHORT = frozenset({"maxPredictedTokensReached", "contextLengthReached"})
 """Reasons to stop that leave an answer unfinished."""
-STOPS = "stopAtLimit"
+STOPS, FAILED = "stopAtLimit", "failed"
 POLICIES = {
     "truncateMiddle": "cuts the middle of a prompt that is longer", "rollingWindow": "drops the oldest of one",
     STOPS: "stops at the limit",
@@ -132,6 +132,8 @@ def _add(history: Assembly, role: Role, value: Record, origin: Origin) -> dict[s
     history.reply(contents, place, usage=usage, model=text_of(made.get("identifier")), window=window)
     if (reason := text_of(stats.get("stopReason"))) in CUT_SHORT:
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {reason}")
+    if reason == FAILED:
+        history.event(EventKind.ERROR, "the generation failed (stopReason failed)")
     return settings
 
 

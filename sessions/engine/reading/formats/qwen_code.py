@@ -30,6 +30,7 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
 COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
 """A compression, and how the client numbers one whose result was larger, or could not be counted."""
+UNCOUNTED, COMMAND = 3, "/compress"
 TURNS = frozenset({*ROLES, "rewind", COMPRESSION})
 """What the branch may end at: a title or a snapshot that is written later is no turn of the conversation."""
 
@@ -51,7 +52,9 @@ class _Record:
     refusal: Refusal | None = None
     history: list[Entry] | None = None
     tokens_before: int | None = None
+    tokens_after: int | None = None
     name: str = ""
+    command: str = ""
 
 
 def qwen_contents(value: Any) -> tuple[Content, ...]:
@@ -137,8 +140,13 @@ def _record(line: Line, value: Record, measure: Measured) -> _Record:
     elif record.kind == "custom_title":
         record.name = title_of(text_of(payload.get("customTitle")))
     elif record.kind == "slash_command":
-        told = [error_of(as_dict(item).get("text")) for item in as_list(payload.get("outputHistoryItems"))]
+        items = [as_dict(item) for item in as_list(payload.get("outputHistoryItems"))]
+        told = [error_of(item.get("text")) for item in items]
         record.refusal = next((error for error in told if error and error.of_compaction), None)
+        if any(as_dict(item.get("compression")).get("compressionStatus") == UNCOUNTED for item in items):
+            # No compression is recorded of what could not be counted.
+            record.refusal = failed_compaction()._replace(words="compression failed: the tokens could not be counted")
+        record.command = text_of(payload.get("rawCommand")).split(" ")[0]
     elif record.kind == "ui_telemetry":
         event = as_dict(payload.get("uiEvent"))
         record.refusal = error_of(event.get("error_message"), count_of(event.get("status_code")))
@@ -171,7 +179,7 @@ def _compression(record: _Record, payload: Record, line: Line, measure: Measured
         failed = failed_compaction()._replace(words=words)
         record.refusal = failed if info.get("compressionStatus") in FAILED_STATUS else None
         return
-    record.tokens_before = before or None
+    record.tokens_before, record.tokens_after = before or None, after or None
     record.history = [
         _entry(
             qwen_contents(item),
@@ -199,6 +207,7 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
     leaf = max((place for place, record in enumerate(records) if record.kind in TURNS), default=-1)
     thread, on_branch = Thread(), set(branch([(record.uuid, record.parent) for record in records], leaf))
     uuids = {records[number].uuid for number in on_branch}
+    asked = {record.uuid for record in records if record.command == COMMAND}
     models = Counter(records[n].model for n in on_branch if records[n].model)
     live: list[int] = []
     title, window, n_left = "", 0, 0
@@ -219,6 +228,7 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
             live += [place] if here else []
         elif record.history is not None and here:
             live = _compress(thread, record, record.history, live)
+            thread.marks[-1].trigger = "manual" if record.parent in asked else None
     notes = noted((n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"))
     facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title, "warnings": notes}
     return session_of(thread, format=FORMAT.name, window=window or None, **facts)
@@ -236,7 +246,7 @@ def _compress(thread: Thread, record: _Record, history: Sequence[Entry], live: l
     """Replace what is live by the list after the compression; the places of that list."""
     number, stayed = len(thread.marks), _stayed(thread, history, live)
     mark = Mark(len(thread.entries), len(thread.calls), sorted(stayed.values()), outside=False)
-    mark.tokens_before = record.tokens_before
+    mark.tokens_before, mark.tokens_after = record.tokens_before, record.tokens_after
     thread.marks.append(mark)
     after = list(mark.preserved)
     for position, entry in enumerate(history):

@@ -1,0 +1,166 @@
+"""What the records of replies tell in any format: that one was cut off, why a cache was not read (formats 21.1).
+
+That the last reply was cut off say OpenAI's ``finish_reason`` "length", Anthropic's and Bedrock's ``stop_reason``
+"max_tokens", Gemini's ``finishReason`` "MAX_TOKENS", Ollama's ``done_reason``, the Responses API's
+``incomplete_details``, opencode's ``finish``.
+
+Anthropic's ``diagnostics`` name why a prompt was not read from the cache.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sessions.engine.base.errors import EngineError
+from sessions.engine.base.words import counted
+from sessions.engine.reading.formats._values import as_dict, count_of
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
+from sessions.engine.transcript.types import Origin, Request, Transcript
+
+REASON_KEYS = (
+    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "finish", "finish_reasons",
+    "gen_ai.response.finish_reasons", "incomplete_details", "response_metadata", "generation_info",
+)  # fmt: skip
+"""Where the reason stands, or the object that holds it under one of them or as ``reason``."""
+PART_BYTES, MOST_REPLIES, MAX_WORD = 1_000_000, 2_000, 64
+"""Bytes read at once; replies before the last that are looked at; characters of such a reason and its key's end."""
+_CUT_VALUE = re.compile(
+    rb'[:\[]\s*\\?"(?:%s)' % b"|".join(sorted(word.encode() for word in CUT_REASONS)), re.IGNORECASE
+)
+_MISSED = re.compile(rb'"cache_miss_reason": ?\{')
+LEVELS, SPAN_LEVELS = 2, 6
+"""Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
+LEAST_REPLY = 64
+"""Tokens of the one reply of a session under which it is a title or a probe that was to be short."""
+_WORD = re.compile(r"\w+")
+ANSWERS = ("outputs", "output", "response")
+"""Where a trace keeps what came of a call, beside what was sent."""
+INSIDE = ("message", "info", "data", "payload", "event", "body", "choices", "candidates", "generations", *ANSWERS)
+
+
+def noted_replies(transcripts: tuple[Transcript, ...], source: Source) -> tuple[Transcript, ...]:
+    """The same with the replies that ended at a limit, and why prompts were not read from the cache."""
+    found = tuple(_cut_off(transcript, source) for transcript in transcripts)
+    named = _named(source)
+    found = tuple(_cut_before(transcript, source) for transcript in found) if _CUT_VALUE in named else found
+    return tuple(_missed(transcript, source) for transcript in found) if _MISSED in named else found
+
+
+def _cut_off(transcript: Transcript, source: Source) -> Transcript:
+    n = len(transcript.requests)
+    last = transcript.requests[-1].message if n else None
+    usage = transcript.requests[-1].usage if n else None
+    is_side = n == 1 and usage is not None and 0 < usage.output < LEAST_REPLY
+    if not n or is_side or not transcript.messages or transcript.end_is_told():
+        return transcript
+    # A call whose answer is empty has no reply: what came of it stands beside what was sent.
+    stop = len(transcript.messages) if last is None else last + transcript.requests[-1].n_messages
+    reply = transcript.messages[min(stop, len(transcript.messages)) - 1]
+    find = _reason_beside if last is None else _reason_at
+    reason = next((found for origin in reply.origins[-1:] if (found := find(source, origin))), "")
+    event = RecordedEvent(EventKind.SESSION_END, n, len(transcript.messages), f"{CUT_OFF}: {reason}", reason)
+    return replace(transcript, events=(*transcript.events, event)) if reason else transcript
+
+
+def _named(source: Source) -> set[re.Pattern[bytes]]:
+    """Which of the two the file has anywhere."""
+    source.file.seek(0)
+    found: set[re.Pattern[bytes]] = set()
+    tail = b""
+    while part := source.file.read(PART_BYTES):
+        found.update(pattern for pattern in (_CUT_VALUE, _MISSED) if pattern.search(tail + part))
+        tail = part[-MAX_WORD:]
+    return found
+
+
+def _missed(transcript: Transcript, source: Source) -> Transcript:
+    """The same with what Anthropic's cache diagnostics name as the reason why a prompt was not read from the cache."""
+    found: Counter[str] = Counter()
+    tokens = 0
+    for _, _, origin in _replies(transcript, transcript.requests):
+        around = (as_dict(value) for _, value in _around(source, origin))
+        held = (as_dict(as_dict(one.get("message")).get("diagnostics") or one.get("diagnostics")) for one in around)
+        reason = next((as_dict(one["cache_miss_reason"]) for one in held if one.get("cache_miss_reason")), {})
+        found.update([str(reason["type"]).replace("_", " ")] if reason.get("type") else [])
+        tokens += count_of(reason.get("cache_missed_input_tokens"))
+    if not found:
+        return transcript
+    why = ", ".join(f"{name} ({counted(n, 'request')})" for name, n in found.most_common())
+    words = f"The API says why the prompt was not read from the cache: {why}; {tokens:,} tokens in all"
+    event = RecordedEvent(EventKind.CACHE_UNREAD, len(transcript.requests) - 1, len(transcript.messages), words)
+    return replace(transcript, events=(*transcript.events, event))
+
+
+def _replies(transcript: Transcript, requests: Sequence[Request]) -> Iterator[tuple[Request, int, Origin]]:
+    """The newest replies of the branch, each with the end of its messages and where the last of these stands."""
+    of_branch = [request for request in requests if request.message is not None and request.on_branch]
+    for request in of_branch[-MOST_REPLIES:]:
+        stop = (request.message or 0) + request.n_messages
+        for origin in transcript.messages[stop - 1].origins[-1:] if stop <= len(transcript.messages) else ():
+            yield request, stop, origin
+
+
+def _cut_before(transcript: Transcript, source: Source) -> Transcript:
+    """The same with replies before the last that ended at a limit, each as an event; the newest are looked at."""
+    told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
+    found = []
+    for request, stop, origin in _replies(transcript, transcript.requests[:-1]):
+        if request.index + 1 not in told and (reason := _reason_at(source, origin)):
+            words = f"{CUT_OFF}: {reason}"
+            found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words, reason))
+    return replace(transcript, events=(*transcript.events, *found)) if found else transcript
+
+
+def _around(source: Source, origin: Origin) -> Iterator[tuple[int, Any]]:
+    """The value at ``origin`` and those that hold it, each with how many steps up it is; none that cannot be read."""
+    for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
+        try:
+            yield up, source.read(replace(origin, path=origin.path[: len(origin.path) - up]))
+        except (EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
+            return
+
+
+def _reason_beside(source: Source, origin: Origin) -> str:
+    """Why an empty answer was cut off, in the object that holds it and what was sent; "" where it was not."""
+    for _, value in _around(source, origin):
+        if isinstance(value, dict) and any(key in value for key in ANSWERS):
+            return _reason_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
+    return ""
+
+
+def _reason_at(source: Source, origin: Origin) -> str:
+    """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
+    for up, held in _around(source, origin):
+        value = held
+        if isinstance(held, list):
+            # The attributes of a span as OTLP writes them.
+            listed = held if held and "key" in as_dict(held[0]) else []
+            said = [str(one.get("value")) for one in listed if isinstance(one, dict) and one.get("key") in REASON_KEYS]
+            value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
+        elif up > LEVELS:
+            continue
+        if isinstance(value, dict) and (found := _reason_in(value, inside=not up)):
+            return found
+    return ""
+
+
+def _reason_in(value: dict[str, Any], *, inside: bool) -> str:
+    for key in REASON_KEYS:
+        held = value.get(key)
+        for one in held if isinstance(held, list) else [held]:
+            said = (one.get("reason") or _reason_in(one, inside=False)) if isinstance(one, dict) else one
+            if isinstance(said, str) and said.lower() in CUT_REASONS:
+                return said
+    inner = [value[key] for key in INSIDE if value.get(key)] if inside else []
+    parts = [part for one in inner for part in _flat(one, LEVELS)]
+    return next((found for part in parts if isinstance(part, dict) and (found := _reason_in(part, inside=True))), "")
+
+
+def _flat(value: Any, depth: int) -> list[Any]:
+    """What a list, and lists in it, hold."""
+    return [part for one in value for part in _flat(one, depth - 1)] if isinstance(value, list) and depth else [value]

@@ -1,0 +1,178 @@
+"""How large a session without any event got, and what of it is known: its part of the first lines (verdicts 4)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sessions.engine.agents.agent import writer_of
+from sessions.engine.base.words import counted
+from sessions.engine.reading.noted_events import context_output
+from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.types import Label, Role
+from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
+from sessions.engine.weigh.calibration.fit import REST, overhead_parts
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why import causes
+from sessions.engine.why.case import PARTIAL_FACTOR
+from sessions.engine.why.falls import cutting_room
+from sessions.engine.why.filled import brought
+from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, Shared, position_of, shared_facts
+from sessions.engine.why.usage_notes import usage_of_request
+from sessions.engine.why.windows import held_at
+
+if TYPE_CHECKING:
+    from sessions.engine.transcript.types import Transcript
+    from sessions.engine.weigh.calibration.context_windows import ModelWindow
+
+
+LESS = {
+    "mcp tools": "Turn off servers that are not needed.", "system tools": "Turn off tools that are not needed.",
+    "memory files": "Shorten the memory files.", "repository map": "Make the map smaller.",
+    "skills": "Turn off skills that are not needed.", "custom agents": "Turn off agents that are not needed.",
+}  # fmt: skip
+"""What helps against a part of the context that an agent lists."""
+PART_OF_WINDOW, PART_OF_FIRST, LEAST_SYSTEM = 4, 2, 10_000
+"""A listed part over one in so many tokens of the window, or of the first request, is told; system prompt and tools
+from so many tokens."""
+LEAST_FIRST, PART_TYPED = 5_000, 0.25
+"""Tokens of the first request from which it is told what is no message's of them, and the share that may be one's."""
+LEAST_CUT = 1_000
+"""Tokens of text over a usage from which the usage is not that of the text, where it is a third of it at most."""
+UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
+"""A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
+IMPOSSIBLE = 2
+"""A usage over so many times the recorded window is of several requests together."""
+
+
+def short_usage(weighed: Weighed) -> str:
+    """That a usage is a small part of the text that was sent, in a sentence, of the last where it is; else ""."""
+    if weighed.transcript.clearings:
+        return ""
+    texts = shared_facts(weighed).text_until
+    for k, step in reversed(list(enumerate(weighed.steps))):
+        usage, text = usage_of_request(weighed, step.request), texts[step.stop]
+        if usage and text >= PARTIAL_FACTOR * usage.context and text - usage.context >= LEAST_CUT:
+            where = f"request {step.request:,}" if k else "the first request"
+            told = f"The server counted {usage.context:,} tokens at {where}, its text has about {text:,}"
+            return f"{told}: not all of it was sent, it cut the prompt, or left cached tokens out (possible)."
+    return ""
+
+
+def noted_size(weighed: Weighed) -> str:
+    """Of a session without usage: what saved settings tell, or what the agent took its requests for; else ""."""
+    transcript = weighed.transcript
+    if shared_facts(weighed).has_usage:
+        return ""
+    own = next((note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note), "")
+    of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
+    words = _settings(transcript) or f"{own}{of_window}"
+    kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
+    if not words and kept:
+        size = max((tokens for tokens in weighed.estimated if tokens), default=0)
+        words = f"the messages of the file have {size:,} tokens together (estimated), more than was sent: {kept}"
+    return f"{words[0].upper()}{words[1:]}." if words else ""
+
+
+def _settings(transcript: Transcript) -> str:
+    return next((event.words for event in transcript.events if event.kind == EventKind.SETTINGS), "")
+
+
+def peak_sentence(weighed: Weighed) -> str:
+    """The largest context, usages that cannot be right left out; its share where that is 1% or more."""
+    shared = shared_facts(weighed)
+    sizes = {r.index: r.usage.context for r in weighed.transcript.requests if r.usage and r.index not in shared.spikes}
+    label = "" if sizes else f" ({Label.ESTIMATED.value})"
+    sizes = sizes or {k: tokens for k, tokens in enumerate(weighed.estimated) if tokens is not None}
+    peak = max(sizes.values(), default=0)
+    if not peak:
+        said = "No request shows how large the context was"
+        # Of a session that nothing answered, what stands before it is all that can be told.
+        return (
+            f"{said}; system prompt and tools in the file weigh about {weighed.overhead:,} tokens."
+            if (weighed.transcript.system and weighed.overhead >= LEAST_SYSTEM)
+            else f"{said}."
+        )
+    at = position_of(weighed, max(sizes, key=lambda index: sizes[index]))
+    held = held_at(weighed, at, peak, shared.windows, own=True)
+    said, jump = f"Peak {peak:,} tokens{label}", _last_jump(weighed, shared)
+    made = weighed.estimated[at] if at < len(weighed.estimated) else None
+    is_more = made and ((peak > UNTOLD * made and peak - made > HIDDEN) or peak > FAR_MORE * made + LEAST_MORE)
+    if made and is_more:
+        # A usage that adds up several calls, or content that the file does not hold.
+        return f"{said}, as reported; the file explains {made:,} of them."
+    if 100 * peak < held.window and held.source != ANSWER:
+        return f"{said}{jump}."
+    if not held.is_known:
+        return f"{said}{jump}{_at_first(weighed, peak)}. The model's window is unknown."
+    window = writer_of(weighed.transcript).own_window(held.window)
+    if peak > held.window:
+        return f"{said}, {_over(weighed, peak, held, window, jump)}"
+    came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
+    whole = "the window" if window == held.window else f"the {window:,} usable"
+    from_start = _standing(weighed, peak) or _at_first(weighed, peak)
+    whole = f"the window, recorded as {window:,}" if held.source == RECORDED and window == held.window else whole
+    return f"{said}, {100 * peak / window:.0f}% of {whole}{_cached(weighed, at)}{jump}{came}{from_start}."
+
+
+def _cached(weighed: Weighed, at: int) -> str:
+    """How much of the request of a step was read from the cache, in a clause, where it is half or more; else ""."""
+    usage = usage_of_request(weighed, weighed.steps[at].request) if at < len(weighed.steps) else None
+    is_most = usage is not None and 2 * usage.cache_read >= usage.context > 0
+    return f", {usage.cache_read:,} of them read from the cache" if usage and is_most else ""
+
+
+def _standing(weighed: Weighed, peak: int) -> str:
+    """That half of a peak or more is what the file itself has of system prompt and tools, in a clause; else ""."""
+    n = sum(1 for block in weighed.transcript.system if block.name)
+    own = sum(part.tokens for part in overhead_parts(weighed) if part.name != REST)
+    if not n or not max(LEAST_SYSTEM, peak / 2) <= own <= peak:
+        return ""
+    return f"; about {own:,} of them are the system prompt and {counted(n, 'tool')}"
+
+
+def _at_first(weighed: Weighed, peak: int) -> str:
+    """That half of a peak or more came with the first request, and hardly from its messages, in a clause; else ""."""
+    shared, steps = shared_facts(weighed), weighed.steps
+    usage = usage_of_request(weighed, steps[0].request) if steps else None
+    if usage is None or usage.context < max(LEAST_FIRST, peak / 2) or shared.begins_inside:
+        return ""
+    if usage.context > MOST_WITHOUT_TOOLS and 2 * usage.cache_read >= usage.context:
+        # A fork, or a session that was taken up again, may have its history in the cache.
+        return ""
+    first = weighed.transcript.messages[: steps[0].stop]
+    said = sum(weighed.tokens[m.index] for m in first if m.role is not Role.SYSTEM and not m.attachment)
+    if said > PART_TYPED * usage.context or steps[0].request in shared.spikes:
+        return ""
+    rest = f"all but about {said:,} of them system prompt, tools and the like"
+    return f"; {usage.context:,} came with the first request, {rest}"
+
+
+def _over(weighed: Weighed, peak: int, held: ModelWindow, window: int, jump: str) -> str:
+    """Of a peak over the window: what the server does with more than it has room for, or that it is a sum."""
+    if settings := cutting_room(weighed.transcript):
+        return f"{peak / held.window:.1f} times its room: {settings}. {causes.CHANGES[causes.CUT]}"
+    is_sum = peak > IMPOSSIBLE * held.window and held.source == RECORDED
+    over = "no size of one request, for it is far over" if is_sum else "over"
+    return f"{over} a window of {window:,}, {SOURCES[held.source]}{'' if is_sum else jump}."
+
+
+def listed_part(weighed: Weighed) -> str:
+    """The part of a recorded listing of the context that is large by itself, and what helps, in sentences; else ""."""
+    listed = [event for event in weighed.transcript.events if event.kind == EventKind.CONTEXT_LISTED]
+    parts = context_output(listed[-1].words) if listed else {}
+    name = max(parts, key=lambda name: parts[name], default="")
+    window = held_at(weighed, 0, 0, shared_facts(weighed).windows, own=True).window
+    first = next((usage.context for step in weighed.steps if (usage := usage_of_request(weighed, step.request))), 0)
+    if not name or (PART_OF_WINDOW * parts[name] <= window and PART_OF_FIRST * parts[name] <= (first or window)):
+        return ""
+    label = name.replace("mcp", "MCP") + "' definitions" if name.endswith("tools") else f"the {name}"
+    share = 100 * parts[name] / window
+    said = f"{parts[name]:,} tokens, {share:.0f}% of the window, are {label}, as the agent listed it."
+    return f"{said} {LESS[name]}" if name in LESS else said
+
+
+def _last_jump(weighed: Weighed, shared: Shared) -> str:
+    """What the last request reports where no later one can show that it fell back, in a clause; else ""."""
+    last = weighed.steps[-1].request if weighed.steps else -1
+    usage = usage_of_request(weighed, last) if last in shared.spikes and last not in weighed.flagged else None
+    return f"; the last request reports {usage.context:,}" if usage else ""
