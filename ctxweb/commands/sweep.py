@@ -18,7 +18,7 @@ from sessions.engine.costs.cost_report import span, usd
 from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import Lost, counts_of, losses_by
 from sessions.engine.quality.index import build_index
-from sessions.engine.quality.recall import percent
+from sessions.engine.quality.recall import recall_words
 from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.sweeps.advice import NAMED, Pick, advise
 from sessions.engine.sweeps.floors import read_floors
@@ -94,7 +94,7 @@ def command(  # noqa: PLR0917
     elif as_csv:
         write_csv(sweep_table(document["rows"]))
     else:
-        _print(document)
+        _print(document, result)
         warn(result.weighed.warnings)
 
 
@@ -137,7 +137,7 @@ def _optimum(result: Sweep, window: int | None) -> Optimum | None:
     return best
 
 
-def _print(document: dict[str, Any]) -> None:
+def _print(document: dict[str, Any], result: Sweep) -> None:
     keys = [axis["key"] for axis in document["axes"]]
     console = terminal()
     facts = (
@@ -149,18 +149,18 @@ def _print(document: dict[str, Any]) -> None:
     lost = LOSSES if document["rows"] and "rules_gone" in document["rows"][0] else ()
     heads = (
         *(Head(key, right=key != "policy") for key in keys), figure("compactions"), figure("peak"),
-        figure("tokens sent"), figure("from cache"), figure("cost"), *above, *map(figure, lost),
+        figure("tokens sent"), figure("cost"), *above, *map(figure, lost),
         Head(""),
     )  # fmt: skip
     rows = []
-    for row in document["rows"]:
+    for row, made in zip(document["rows"], result.rows, strict=True):
         sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
         peak = f"{row['peak_context_tokens']:,}"
-        numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", f"{row['cache_read_tokens']:,}", _dollars(row))
+        numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", _dollars(row))
         mark = _name_of(row, document) if row["fits"] else "over the window"
         against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if above else ()
         gone = f"{row['rules_gone'] + row['needs_gone']:,}"
-        losses = (gone, f"{row['read_again_tokens']:,.0f}", _recalled(row)) if lost else ()
+        losses = (gone, f"{row['read_again_tokens']:,.0f}", recall_words(made.recall)) if lost else ()
         rows.append((*(_said(row[key]) for key in keys), *numbers, *against, *losses, mark))
     show_table(console, heads, rows)
     if not all(row["fits"] for row in document["rows"]):
@@ -168,14 +168,6 @@ def _print(document: dict[str, Any]) -> None:
     if document["optimum"] is not None:
         _print_optimum(console, document["optimum"])
     _print_advice(console, document)
-
-
-def _recalled(row: dict[str, Any]) -> str:
-    """What still answers after a compaction, and in how many tokens."""
-    if row["recall"] is None:
-        return "–"
-    least = "≥ " if row["recall_at_least"] else ""
-    return f"{least}{percent(row['recall'])} at {row['retained_tokens'] / 1_000:,.0f}k"
 
 
 def _name_of(row: dict[str, Any], document: dict[str, Any]) -> str:

@@ -295,8 +295,11 @@ class _Builder:
         return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
 
     def _against_words(self) -> str:
-        """The second axis; what a summary without text may keep is not counted."""
+        """The second axis; where a summary has no text more may be lost, and less be forgotten."""
         words = AGAINST_WORDS[self.state.against]
+        if self.state.against == "forgotten":
+            bound = any(row.recall is not None and row.recall.at_least for row in (*self.rows, self.whole.recorded))
+            return words.replace(",", " at most,", 1) if bound else words
         return (
             f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
         )
