@@ -12,6 +12,7 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, settings, warn, write_csv, wrong_usage
 from ctxweb.commands._options import AS_JSON, POLICY_HELP, PRICES, takes
 from ctxweb.commands._replaying import SESSION_OPTIONS, how_replayed, opened
+from ctxweb.commands._subagents import print_types, types_swept
 from ctxweb.terminal import Head, Terminal, figure, patience, say, show_table, terminal, titled
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span, usd
@@ -62,12 +63,13 @@ LOSSES = ("lost", "re-reads", "still answers")
     default=True,
     help="Count rules lost, what is lost and used later, and re-reads. Without: faster, and no advice.",
 )
+@click.option("--subagents", is_flag=True, help="Sweep the session's subagents by type: how many, peak, what to set.")
 @PRICES
 @AS_JSON
 @click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
 def command(  # noqa: PLR0917
     file: Path, overs: tuple[str, ...], floors: tuple[str, ...], regret: bool, prices: tuple[str, ...], as_json: bool,
-    as_csv: bool, **options: Any,
+    as_csv: bool, subagents: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Replay FILE at every setting of a grid. Assumes the agent sends the same messages.
 
@@ -78,12 +80,17 @@ def command(  # noqa: PLR0917
         raise click.UsageError("--json or --csv, not both")
     if len(overs) > MAX_AXES or not (overs or len(options["policies"]) > 1):
         raise click.UsageError("sweep takes --over once or twice, or several --policy")
+    if subagents and (as_csv or regret):
+        raise click.UsageError("--subagents goes neither with --csv nor with the cheapest possible")
     with wrong_usage():
         limits = read_floors(settings(floors, "--recommend"))
+        if subagents:
+            by_type = types_swept(file, options, lambda one, own: _swept(one, own, overs, prices, options)[0], limits)
+            (emit if as_json else print_types)(by_type)
+            return
         weighed, texts = opened(file, options)
         with texts:
-            lost = losses_by(weighed, build_index(weighed.transcript, texts.of)) if options["losses"] else None
-            result = _run(weighed, texts, overs, prices, lost, options)
+            result, lost = _swept(weighed, texts, overs, prices, options)
             found = advise(result, limits)
             best = _optimum(result, options["window"]) if regret else None
             named = {pick.name: lost(_replayed(result, pick, texts, options)) for pick in found.picks} if lost else {}
@@ -96,6 +103,14 @@ def command(  # noqa: PLR0917
     else:
         _print(document, result)
         warn(result.weighed.warnings)
+
+
+def _swept(
+    weighed: Weighed, texts: Texts, overs: tuple[str, ...], prices: tuple[str, ...], options: dict[str, Any]
+) -> tuple[Sweep, Callable[[Replay], Lost] | None]:
+    """The sweep, and what names its losses where they are counted."""
+    lost = losses_by(weighed, build_index(weighed.transcript, texts.of)) if options["losses"] else None
+    return _run(weighed, texts, overs, prices, lost, options), lost
 
 
 def _run(  # noqa: PLR0917

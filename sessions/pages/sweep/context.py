@@ -219,7 +219,7 @@ class _Builder:
         held = self.whole.recorded
         growth = usual_growth(self.swept.sweeps[0].weighed)
         left = limit_of(held) - held.totals.peak_context_tokens
-        if self.advice.answer != NOTHING or growth <= 0 or left <= 0:
+        if len(self.sessions) != 1 or self.advice.answer != NOTHING or growth <= 0 or left <= 0:
             return ""
         more = figures.plural(max(left // growth, 1), "more request")
         return f"A request adds up to {growth:,} tokens here. The first compaction is at least {more} away."
