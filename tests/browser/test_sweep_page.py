@@ -94,7 +94,7 @@ def test_the_form_and_a_limit_change_what_may_be_advised(visit, build):
 
 def test_the_choice_of_the_second_axis_stays_in_its_pane(visit, build):
     """Five choices are wider than half of a small screen; the last, what is forgotten, leads to its axis."""
-    visitor = visit(viewport={"width": 1_100, "height": 900})
+    visitor = visit(viewport={"width": 1_280, "height": 900})
     page = visitor.page
     home = opened(page, build)
     page.goto(f"{home}compare/?{GRID}")
