@@ -12,13 +12,14 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, given_prices, settings, warn, write_csv, wrong_usage
 from ctxweb.commands._options import AS_JSON, POLICY_HELP, PRICES, takes
 from ctxweb.commands._replaying import SESSION_OPTIONS, how_replayed, opened
+from ctxweb.commands._subagents import print_types, types_swept
 from ctxweb.terminal import Head, Terminal, figure, patience, say, show_table, terminal, titled
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span, usd
 from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import Lost, counts_of, losses_by
 from sessions.engine.quality.index import build_index
-from sessions.engine.quality.recall import percent
+from sessions.engine.quality.recall import recall_words
 from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.sweeps.advice import NAMED, Pick, advise
 from sessions.engine.sweeps.floors import read_floors
@@ -62,12 +63,13 @@ LOSSES = ("lost", "re-reads", "still answers")
     default=True,
     help="Count rules lost, what is lost and used later, and re-reads. Without: faster, and no advice.",
 )
+@click.option("--subagents", is_flag=True, help="Sweep the session's subagents by type: how many, peak, what to set.")
 @PRICES
 @AS_JSON
 @click.option("--csv", "as_csv", is_flag=True, help="The rows as CSV on standard output.")
 def command(  # noqa: PLR0917
     file: Path, overs: tuple[str, ...], floors: tuple[str, ...], regret: bool, prices: tuple[str, ...], as_json: bool,
-    as_csv: bool, **options: Any,
+    as_csv: bool, subagents: bool, **options: Any,
 ) -> None:  # fmt: skip
     """Replay FILE at every setting of a grid. Assumes the agent sends the same messages.
 
@@ -78,12 +80,17 @@ def command(  # noqa: PLR0917
         raise click.UsageError("--json or --csv, not both")
     if len(overs) > MAX_AXES or not (overs or len(options["policies"]) > 1):
         raise click.UsageError("sweep takes --over once or twice, or several --policy")
+    if subagents and (as_csv or regret):
+        raise click.UsageError("--subagents goes neither with --csv nor with the cheapest possible")
     with wrong_usage():
         limits = read_floors(settings(floors, "--recommend"))
+        if subagents:
+            by_type = types_swept(file, options, lambda one, own: _swept(one, own, overs, prices, options)[0], limits)
+            (emit if as_json else print_types)(by_type)
+            return
         weighed, texts = opened(file, options)
         with texts:
-            lost = losses_by(weighed, build_index(weighed.transcript, texts.of)) if options["losses"] else None
-            result = _run(weighed, texts, overs, prices, lost, options)
+            result, lost = _swept(weighed, texts, overs, prices, options)
             found = advise(result, limits)
             best = _optimum(result, options["window"]) if regret else None
             named = {pick.name: lost(_replayed(result, pick, texts, options)) for pick in found.picks} if lost else {}
@@ -94,8 +101,16 @@ def command(  # noqa: PLR0917
     elif as_csv:
         write_csv(sweep_table(document["rows"]))
     else:
-        _print(document)
+        _print(document, result)
         warn(result.weighed.warnings)
+
+
+def _swept(
+    weighed: Weighed, texts: Texts, overs: tuple[str, ...], prices: tuple[str, ...], options: dict[str, Any]
+) -> tuple[Sweep, Callable[[Replay], Lost] | None]:
+    """The sweep, and what names its losses where they are counted."""
+    lost = losses_by(weighed, build_index(weighed.transcript, texts.of)) if options["losses"] else None
+    return _run(weighed, texts, overs, prices, lost, options), lost
 
 
 def _run(  # noqa: PLR0917
@@ -137,7 +152,7 @@ def _optimum(result: Sweep, window: int | None) -> Optimum | None:
     return best
 
 
-def _print(document: dict[str, Any]) -> None:
+def _print(document: dict[str, Any], result: Sweep) -> None:
     keys = [axis["key"] for axis in document["axes"]]
     console = terminal()
     facts = (
@@ -149,18 +164,18 @@ def _print(document: dict[str, Any]) -> None:
     lost = LOSSES if document["rows"] and "rules_gone" in document["rows"][0] else ()
     heads = (
         *(Head(key, right=key != "policy") for key in keys), figure("compactions"), figure("peak"),
-        figure("tokens sent"), figure("from cache"), figure("cost"), *above, *map(figure, lost),
+        figure("tokens sent"), figure("cost"), *above, *map(figure, lost),
         Head(""),
     )  # fmt: skip
     rows = []
-    for row in document["rows"]:
+    for row, made in zip(document["rows"], result.rows, strict=True):
         sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
         peak = f"{row['peak_context_tokens']:,}"
-        numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", f"{row['cache_read_tokens']:,}", _dollars(row))
+        numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", _dollars(row))
         mark = _name_of(row, document) if row["fits"] else "over the window"
         against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if above else ()
         gone = f"{row['rules_gone'] + row['needs_gone']:,}"
-        losses = (gone, f"{row['read_again_tokens']:,.0f}", _recalled(row)) if lost else ()
+        losses = (gone, f"{row['read_again_tokens']:,.0f}", recall_words(made.recall)) if lost else ()
         rows.append((*(_said(row[key]) for key in keys), *numbers, *against, *losses, mark))
     show_table(console, heads, rows)
     if not all(row["fits"] for row in document["rows"]):
@@ -168,14 +183,6 @@ def _print(document: dict[str, Any]) -> None:
     if document["optimum"] is not None:
         _print_optimum(console, document["optimum"])
     _print_advice(console, document)
-
-
-def _recalled(row: dict[str, Any]) -> str:
-    """What still answers after a compaction, and in how many tokens."""
-    if row["recall"] is None:
-        return "–"
-    least = "≥ " if row["recall_at_least"] else ""
-    return f"{least}{percent(row['recall'])} at {row['retained_tokens'] / 1_000:,.0f}k"
 
 
 def _name_of(row: dict[str, Any], document: dict[str, Any]) -> str:

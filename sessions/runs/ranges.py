@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
@@ -21,21 +22,45 @@ SAMPLES = 100
 
 
 def threshold_param(weighed: Weighed, state: ReplayState) -> str:
-    """The parameter that moves the threshold: the policy's own word, else the first number of its gate that does."""
-    policy = state.plugin
+    """The parameter that moves the threshold: the policy's own word, else the first number of its gate that does.
+
+    Where its own word is switched off, a number that is given comes before the others.
+    """
+    policy, given = state.plugin, state.given
     numbers = [spec for spec in parameters.specs(policy.params) if spec.is_number and spec.group == "when"]
-    ordered = sorted(numbers, key=lambda spec: spec.name != policy.threshold_param)
-    for spec in ordered:
+
+    def rank(spec: parameters.Spec) -> tuple[bool, bool, bool]:
+        is_off = spec.default is not None and given.get(spec.name, spec.default) in {None, "none"}
+        return is_off, spec.name != policy.threshold_param, given.get(spec.name) in {None, "none"}
+
+    for spec in sorted(numbers, key=rank):
         ends = [threshold_of(weighed, state, {spec.name: end}) for end in (spec.low, spec.high) if end is not None]
         if len(ends) == 2 and None not in ends and ends[0] != ends[1]:
             return spec.name
     return ""
 
 
+def reaching(spec: parameters.Spec, weighed: Weighed, state: ReplayState) -> parameters.Spec:
+    """The parameter as far as the session or its window goes: its messages, or the tokens that the window holds."""
+    if not spec.is_number or spec.high is None:
+        return spec
+    unit = spec.unit
+    if unit.startswith("messages,"):
+        unit = str(state.given.get("keep_unit", "messages"))
+    n = state.window or weighed.window if unit == "tokens" else len(weighed.transcript.messages)
+    known = [float(str(value)) for value in (spec.default, state.given.get(spec.name)) if value not in {None, "none"}]
+    if unit not in {"messages", "turns", "replies", "tokens"} or n >= spec.high:
+        return spec
+    low, step = spec.low or 0, spec.step or 1
+    steps = math.ceil((max(n, low, *known) - low) / step)
+    return dataclasses.replace(spec, high=min(spec.high, low + steps * step))
+
+
 def threshold_table(weighed: Weighed, state: ReplayState) -> list[tuple[float, int]]:
     """(parameter, threshold) along the slider, capped and rounded by the gate itself; empty where nothing moves it."""
     name = threshold_param(weighed, state)
     spec = next((s for s in parameters.specs(state.plugin.params) if s.name == name), None)
+    spec = spec and reaching(spec, weighed, state)
     if spec is None or spec.low is None or spec.high is None:
         return []
     table: list[tuple[float, int]] = []

@@ -17,6 +17,7 @@ from django.db import transaction
 from sessions.adapters import anthropic_summaries, storage
 from sessions.adapters.calls import never
 from sessions.engine.base.words import counted
+from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.models.model_info import model_info
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.summaries import Brief, Letter
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 PROMPT_TOKENS = 700
 """About what the instructions around the conversation weigh."""
-PER_MILLION = 1_000_000
 KIND = "summary"
 
 

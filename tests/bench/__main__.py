@@ -53,6 +53,7 @@ ON_REQUEST = {
     "draw": rules_drawn.main,
     "first": first.main,
     "footprint": footprint.main,
+    "labels": rules_drawn.labels,
     "library": library.main,
     "moves": moves.main,
     "prior": prior_fit.main,

@@ -1,15 +1,18 @@
 """Sentences of real sessions to be labelled, rules or not: ``python -m tests.bench draw FILE [EARLIER...]``.
+What came of it: ``python -m tests.bench labels FILE FIRST SECOND [EARLIER...]``.
 
 Draws them at random, by source, from what users, memory files and system texts say in the corpora beside the repository
 (``CTXWEB_CORPUS``, and the folder corpus-2 beside it), without the reader's answer, and writes them to FILE, which
 stays outside the repository.  Only the half of the sentences that the reader is not mended on is drawn from, and none
-that stands in a file of an EARLIER draw.  What came of labelling them stands here as counts, for ``tests.bench.rules``.
+that stands in a file of an EARLIER draw.  FIRST and SECOND have a line for each sentence, its number, a tab, and 1 for
+a rule or 0.  What came of labelling them stands here as counts, for ``tests.bench.rules``.
 """
 
 from __future__ import annotations
 
 import random
 import sys
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 from statistics import quantiles
@@ -23,10 +26,23 @@ from sessions.engine.quality.rules import MEMORY, SYSTEM, USER
 from tests.samples import find_corpus
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping, Sequence
 
-SEED = 2_031
+SEED = 31_005
+CHANCE_SEED = 2_031
 N_TAKEN, N_LEFT = {USER: 40, MEMORY: 40, SYSTEM: 40}, {USER: 100, MEMORY: 50, SYSTEM: 50}
+ASKED = """\
+# Each line below is one sentence of what people, their memory files or a system prompt say to a coding agent, alone.
+# Which are rules?
+# A rule is a standing order to the agent: how it has to work, or what it must not do, beyond the one step that is asked
+# for. It binds whenever its case comes up ("when you weigh anchor, ring the bell first"), in whatever words, also as a
+# fact that plainly orders ("charts without a date are thrown away").
+# No rules are: a step of the task at hand or of a plan ("now fix the login page"), how a thing is installed or used,
+# facts, descriptions (of skills and tools, too), questions, headings, examples, code, what somebody says of themselves.
+# Judge each by itself, by what it says. Where you doubt, take the likelier. Use no program, and look nothing up.
+# Write a file with a line for each sentence: its number, a tab, 1 (a rule) or 0 (none).
+"""
+"""What those who label are told, all of it."""
 N_CHANCES = 4_000
 """What both shares of a source could be, by chance, for the interval of what is made of several shares."""
 
@@ -43,15 +59,16 @@ class Labels(NamedTuple):
     left_drawn: int
 
 
+SOURCES = {USER: "what users say or paste", MEMORY: "memory files", SYSTEM: "system texts"}
 LAST = (
-    Labels("what users say or paste", 99, 2_832, 35, 42, 2, 160),
-    Labels("memory files", 248, 494, 30, 40, 2, 50),
-    Labels("system texts", 227, 671, 37, 40, 3, 50),
+    Labels(SOURCES[USER], 99, 2_832, 35, 42, 2, 160),
+    Labels(SOURCES[MEMORY], 248, 494, 30, 40, 2, 50),
+    Labels(SOURCES[SYSTEM], 227, 671, 37, 40, 3, 50),
 )
 FIRST = (
-    Labels("what users say or paste", 135, 2_796, 26, 40, 1, 100),
-    Labels("memory files", 245, 497, 33, 40, 6, 50),
-    Labels("system texts", 225, 673, 38, 40, 3, 50),
+    Labels(SOURCES[USER], 135, 2_796, 26, 40, 1, 100),
+    Labels(SOURCES[MEMORY], 245, 497, 33, 40, 6, 50),
+    Labels(SOURCES[SYSTEM], 225, 673, 38, 40, 3, 50),
 )
 HEAD = """## Sentences of real sessions
 
@@ -67,6 +84,14 @@ with two people of its own (they agreed on 99%, 96% and 98%; kappa 0.99, 0.92 an
 mended on the one before: precision 83% and recall 80%, then 86% and 78%, then 91% and 70%. Before this one two others
 had read all 4,050 sentences that the reader left in the other half of the corpora, and what they found was mended by
 class. This is the first of them:
+"""
+WAITING = """
+After this draw the reader was mended once more, by class: how a thing is worked or installed, what is asked once
+("Reply with exactly ..."), suggestions and reminders are no rules; "Writing files: only within ..." is one. On the
+half that may be mended on it takes 22 sentences less and 5 more of 622; whoever mended it found no rule among the 22
+and one in each of the 5. **On the half that is drawn from it reads 6 of 4,571 otherwise, so these figures should hardly
+move.** A fifth draw (320 sentences, seed 31,005) has not been labelled; `python -m tests.bench labels` says what two
+people make of it.
 """
 LIMITS = """
 What does not hold, or is not shown: precision is under the 90% that it is to reach, and recall hangs on few: 2 rules
@@ -87,29 +112,58 @@ def main() -> None:
     """Draw and write, a line each."""
     if not sys.argv[1:]:
         raise SystemExit("python -m tests.bench draw FILE [EARLIER...]")
-    earlier = [Path(name).read_text(encoding="utf-8").splitlines() for name in sys.argv[2:]]
-    known = {line.partition("\t")[2] for lines in earlier for line in lines}
-    Path(sys.argv[1]).write_text("".join(f"{n}\t{text}\n" for n, text in enumerate(drawn(known))), encoding="utf-8")
+    lines = [f"{n}\t{text}\n" for n, text in enumerate(drawn(heard(_sentences(sys.argv[2:]))))]
+    Path(sys.argv[1]).write_text(ASKED + "".join(lines), encoding="utf-8")
 
 
-def drawn(known: set[str]) -> list[str]:
-    """The sentences, in an order that says nothing."""
+def labels() -> None:
+    """Print what each of two who labelled a draw makes of the reader, and how far they agree."""
+    if not sys.argv[3:]:
+        raise SystemExit("python -m tests.bench labels FILE FIRST SECOND [EARLIER...]")
+    file, first, second, *earlier = sys.argv[1:]
+    read, texts = heard(_sentences(earlier)), _lines(file)
+    both = [{n: text.strip() == "1" for n, text in _lines(name).items()} for name in (first, second)]
+    for said in both:
+        if missing := texts.keys() - said.keys():
+            raise SystemExit(f"no label for {', '.join(sorted(missing, key=int)[:5])}")
+        print(table(counted(read, [(text, said[n]) for n, text in texts.items()])))
+    agreed, kappa = agreement([(both[0][n], both[1][n]) for n in texts])
+    print(f"Of {len(texts):,} they agree on {agreed:.0%} (kappa {kappa:.2f}).")
+
+
+def _lines(name: str) -> dict[str, str]:
+    """What follows each number in a file."""
+    lines = Path(name).read_text(encoding="utf-8").splitlines()
+    return {n: text for n, tab, text in (line.partition("\t") for line in lines) if tab and n.isdecimal()}
+
+
+def _sentences(names: list[str]) -> set[str]:
+    return {text for name in names for text in _lines(name).values()}
+
+
+def heard(known: set[str]) -> dict[str, tuple[str, bool]]:
+    """Every sentence of the half that is drawn from: who says it, and whether the reader takes it anywhere."""
     found: dict[str, tuple[str, bool]] = {}
     first = find_corpus()
     if first is None:
         raise SystemExit("no corpus beside the repository; set CTXWEB_CORPUS")
     real = index.rules_in
 
-    def heard(text: str, source: str) -> Iterator[rules.Rule]:
+    def hear(text: str, source: str) -> Iterator[rules.Rule]:
         for sentence, is_rule in rules.judged(text, source):
             if sentence not in known and sha256(sentence.encode()).digest()[0] % 2:
                 found[sentence] = (source, found.get(sentence, (source, False))[1] or is_rule)
         return real(text, source)
 
-    with patch("sessions.engine.quality.index.rules_in", heard):
+    with patch("sessions.engine.quality.index.rules_in", hear):
         for folder in (first, first.with_name("corpus-2")):
             for _ in sessions_of([folder], []):
                 pass
+    return found
+
+
+def drawn(found: Mapping[str, tuple[str, bool]]) -> list[str]:
+    """The sentences, in an order that says nothing."""
     chance = random.Random(SEED)
     chosen: list[str] = []
     for source in (USER, MEMORY, SYSTEM):
@@ -120,9 +174,28 @@ def drawn(known: set[str]) -> list[str]:
     return chosen
 
 
+def counted(found: Mapping[str, tuple[str, bool]], said: Sequence[tuple[str, bool]]) -> tuple[Labels, ...]:
+    """What is taken and left in all, and of what was drawn how many were ``said`` to be rules, by source."""
+    rows = []
+    for source, name in SOURCES.items():
+        kinds = Counter(is_rule for by, is_rule in found.values() if by == source)
+        of = Counter((found[text][1], is_rule) for text, is_rule in said if found[text][0] == source)
+        taken, left = ((of[kind, True], of[kind, True] + of[kind, False]) for kind in (True, False))
+        rows.append(Labels(name, kinds[True], kinds[False], *taken, *left))
+    return tuple(rows)
+
+
+def agreement(pairs: Sequence[tuple[bool, bool]]) -> tuple[float, float]:
+    """The share on which two agree, and Cohen's kappa (1960); 1 where both always say the same one thing."""
+    share = sum(a == b for a, b in pairs) / len(pairs)
+    first, second = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
+    chance = first * second + (1 - first) * (1 - second)
+    return share, 1.0 if chance == 1 else (share - chance) / (1 - chance)
+
+
 def section() -> str:
     """The part of the page: precision and recall by source and in all, of the last draw and of the one before."""
-    return HEAD + table(LAST) + ROUNDS + table(FIRST) + LIMITS
+    return HEAD + table(LAST) + ROUNDS + table(FIRST) + WAITING + LIMITS
 
 
 def table(draw: tuple[Labels, ...]) -> str:
@@ -139,7 +212,7 @@ def table(draw: tuple[Labels, ...]) -> str:
 
 def made(draw: tuple[Labels, ...]) -> tuple[str, str]:
     """Precision and recall over sources, each with the interval that chance leaves (95%)."""
-    chance = random.Random(SEED)
+    chance = random.Random(CHANCE_SEED)
     shares = [(one.taken_rules / one.taken_drawn, one.left_rules / one.left_drawn) for one in draw]
     cases = [figures(draw, shares)]
     for _ in range(N_CHANCES):

@@ -92,6 +92,21 @@ def test_the_form_and_a_limit_change_what_may_be_advised(visit, build):
     visitor.is_clean()
 
 
+def test_the_choice_of_the_second_axis_stays_in_its_pane(visit, build):
+    """Five choices are wider than half of a small screen; the last, what is forgotten, leads to its axis."""
+    visitor = visit(viewport={"width": 1_280, "height": 900})
+    page = visitor.page
+    home = opened(page, build)
+    page.goto(f"{home}compare/?{GRID}")
+    page.wait_for_selector("#front .main-svg")
+    choices, pane = page.locator(".seg-links").first, page.locator("section:has(> .pane-head .seg-links)").first
+    inner, outer = choices.bounding_box(), pane.bounding_box()
+    assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+    choices.get_by_role("link", name="forgotten").click()
+    page.wait_for_selector("#front .main-svg >> text=/Forgotten( at most)?, %/")
+    visitor.is_clean()
+
+
 @looks(1440, 420)
 def test_nothing_scrolls_sideways_and_axe_is_clean(visit, build, scheme, width):
     """One session, several policies, several sessions."""

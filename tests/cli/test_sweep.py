@@ -7,6 +7,7 @@ import io
 
 import pytest
 
+from sessions.engine.quality.recall import Recall, recall_words
 from tests.cli.test_engine_commands import document, run
 from tests.engine.claude_lines import claude_session
 
@@ -95,6 +96,9 @@ def test_the_terminal_says_what_json_says(demo):
     for one in found["advice"]["settings"]:
         assert " ".join(one["reason"].split()) in words
     assert words.count("(recommended)") == 1
+    for row in found["rows"]:
+        told = Recall(row["recall"], row["asked"], row["retained_tokens"], row["recall_at_least"])
+        assert recall_words(told) in words
 
 
 def test_regret(file):

@@ -202,6 +202,11 @@ def test_one_file_has_one_name():
         "I'm checking the tests before pushing anything.",
         "Implement this plan:\n# Plan\n## Steps\n- Keep the helper in place\n- Use an index instead of a key",
         "[12] assistant: Do not commit anything yet.",
+        "Reply with exactly READY.",
+        "Answer with BLUE only.",
+        "Don't forget to open the other window first",
+        "Consider reading the head of the file instead of all of it.",
+        "Confirm that the job can run on arm instead of x86 without changes.",
     ],
 )
 def test_what_looks_like_a_rule_and_is_none(text):
@@ -224,6 +229,8 @@ def test_what_looks_like_a_rule_and_is_none(text):
         "When a person asks for a plan, write it to docs/plans.",
         "We should only run it on unique commits.",
         "My rules:\n- Name tests after the behaviour",
+        "Don't forget to run the tests before every commit",
+        "Reply in German only.",
     ],
 )
 def test_standing_orders_are_rules(text):
@@ -244,6 +251,15 @@ def test_standing_orders_are_rules(text):
         ("Symptom: docs mention local state.", 0),
         ("- imagegen: Generate images. Use when asked. Do not use for icons. (file: a/SKILL.md)", 1),
         ("Don't:\n- Read the settings file directly", 0),
+        ("**To add a harbour:**\n1. Create `harbours/NAME.toml`.\n2. Always run `make map` afterwards.", 1),
+        ("## Known issues\n- Use `kill` where the lamp hangs.\n- The lamp must never burn dry.", 1),
+        ("To work against the local tide table, set:", 0),
+        ("The patch is required because the bell rings twice.", 0),
+        ("No storms yet.", 0),
+        ("Short notes are for the pilot, they are NOT the log.", 0),
+        ("This must always come from the pilot.", 1),
+        ("- **Writing charts:** Only within `charts/`", 1),
+        ("Manual signals only.", 1),
     ],
 )
 def test_instructions_are_rules_by_their_place(text, n):

@@ -4,7 +4,7 @@ import pytest
 
 from sessions.engine.quality.columns import losses_by
 from sessions.engine.quality.needs import used_later
-from sessions.engine.quality.recall import Recall, decoys_at, percent, recall_of
+from sessions.engine.quality.recall import Recall, decoys_at, percent, recall_of, recall_words
 from sessions.engine.quality.standing import standing
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.report import flat
@@ -43,9 +43,9 @@ def test_words_say_where_a_summary_may_answer_more():
     assert [percent(share) for share in (0, 0.001, 0.004, 0.006, 0.5, 0.9978, 1)] == [
         "0%", "under 1%", "under 1%", "1%", "50%", "99%", "100%",
     ]  # fmt: skip
-    assert (Recall(0.834, 12, 1, at_least=False).words, Recall(0.5, 2, 1, at_least=True).words) == (
-        "83% of 12", "at least 50% of 2"
-    )  # fmt: skip
+    assert recall_words(Recall(0.834, 1_012, 41_211.6, at_least=False)) == "83% of 1,012 at 41,212 tokens"
+    assert recall_words(Recall(0.5, 2, 900, at_least=True)) == "at least 50% of 2 at 900 tokens"
+    assert recall_words(None) == "–"
 
 
 def test_what_a_tool_gives_again_is_not_asked():

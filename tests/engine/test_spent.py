@@ -173,6 +173,24 @@ def test_what_was_sent_is_held_against_the_usage_where_they_differ() -> None:
     assert told(3, 3.97, 2).startswith("As recorded, what was sent and 2 calls for summaries are priced by")
 
 
+def test_usage_off_the_branch_is_not_held_against_what_the_branch_sent() -> None:
+    """2 of 3 million tokens at 3 dollars are on the branch; a request without usage makes it "at least"."""
+    session = Build()
+    session.prompt()
+    session.turns(3)
+    one = Usage(input=1_000_000)
+    made = with_usage(session, r0=one, r1=one, r2=one)
+    whole = weigh(replace(made, requests=tuple(replace(r, model="claude-sonnet-4-5") for r in made.requests)))
+    sums = replace(totals(replay(whole, "none")), cost=Cost(100, 100), summary_calls=0)
+    branch = replace(whole, steps=whole.steps[:2])
+    assert beside_usage(whole, sums).endswith("the usage in the file comes to $9.00.")
+    assert beside_usage(branch, sums).endswith("the usage of this branch comes to $6.00.")
+    requests = whole.transcript.requests
+    silent = replace(whole.transcript, requests=(replace(requests[0], usage=None), *requests[1:]))
+    told = beside_usage(replace(whole, transcript=silent), sums)
+    assert told.endswith("the usage in the file comes to at least $6.00.")
+
+
 def test_a_placeholder_makes_it_a_lower_bound_and_counts_on_neither_side() -> None:
     session = Build()
     session.prompt()

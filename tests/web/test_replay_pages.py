@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -25,6 +26,7 @@ from sessions.pages.ui import compact_at as compact_at_module
 from sessions.pages.ui.addresses import Urls
 from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.compact_at import compact_at
+from sessions.pages.ui.controls import controls
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from tests.every import examples
@@ -318,6 +320,42 @@ def test_compact_at_is_the_threshold(session: Session, query: str, threshold: in
     if slider.param:
         assert slider.low <= (slider.threshold or 0) <= slider.high
         assert slider.step >= 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "param", "threshold", "unit"),
+    [
+        ({"reserve": "20000"}, "reserve", 44_000, "tokens"), ({"tokens": "50000"}, "tokens", 50_000, "tokens"),
+        ({"tokens": "90000"}, "tokens", 90_000, "tokens"), ({"messages": "6"}, "messages", 6, "messages"),
+        ({}, "share", 51_200, "tokens"),
+    ],
+)  # fmt: skip
+def test_the_slider_moves_the_trigger_that_is_set(
+    session: Session, asked: dict[str, str], param: str, threshold: int, unit: str
+) -> None:
+    """Where the share is off, in steps that the window or the session has: not in hundredths of 10,000,000."""
+    weighed = selectors.load_weighed(session.pk)
+    query = {f"p.{name}": value for name, value in asked.items()} | ({"p.share": "none"} if asked else {})
+    at = compact_at(weighed, urlstate.parse({"policy": "parametric", "window": "64000", **query}))
+    assert (at.param, at.threshold, at.unit) == (param, threshold, unit)
+    inside = {value for _, value in json.loads(at.table) if at.low <= value <= at.high}
+    assert len(inside) >= min(50, at.high - at.low)
+    assert at.low <= threshold <= at.high
+
+
+def test_how_much_is_kept_goes_as_far_as_the_session(session: Session) -> None:
+    weighed = selectors.load_weighed(session.pk)
+
+    def track(**asked: str) -> float:
+        query = {f"p.{name}": value for name, value in asked.items()}
+        keep = controls(weighed, urlstate.parse({"policy": "parametric", "window": "64000", **query})).keep
+        assert keep is not None
+        return keep.high
+
+    n = len(weighed.transcript.messages)
+    assert track() == max(n, 10)
+    assert track(keep_last=str(n + 50)) == n + 50
+    assert track(keep_unit="tokens") == 64_000
 
 
 def test_the_ends_of_the_slider_move_with_the_window(client: Client, session: Session) -> None:

@@ -226,7 +226,7 @@ def _cause(weighed: Weighed, use: CacheUse, step: int, pair: Pair) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RecordedCost:
-    """Recorded usage at list prices, in dollars, off the branch too.
+    """Recorded usage at list prices, in dollars.
 
     ``n_requests`` have usage and a price, ``n_unpriced`` usage alone; ``n_placeholders`` outputs were recorded before
     they were complete.
@@ -245,7 +245,16 @@ class RecordedCost:
 
 def recorded_cost(weighed: Weighed, *, prices: Prices | None = None) -> RecordedCost | None:
     """All recorded usage at list prices, the session's own model's at ``prices``; None where none has a price."""
-    reported = [r for r in weighed.transcript.requests if r.usage]
+    return _usage_cost(weighed.transcript.requests, weighed, prices)
+
+
+def branch_cost(weighed: Weighed, *, prices: Prices | None = None) -> RecordedCost | None:
+    """As ``recorded_cost``, of the requests that a replay covers alone."""
+    return _usage_cost([weighed.transcript.requests[step.request] for step in weighed.steps], weighed, prices)
+
+
+def _usage_cost(requests: Sequence[Request], weighed: Weighed, prices: Prices | None) -> RecordedCost | None:
+    reported = [r for r in requests if r.usage]
     costs = [request_cost(r, weighed, prices) for r in reported]
     priced = [cost for cost in costs if cost is not None]
     if not priced:

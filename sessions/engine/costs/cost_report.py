@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base.words import counted
-from sessions.engine.costs.cost_fit import Comparison, comparison, recorded_cost
+from sessions.engine.costs.cost_fit import Comparison, branch_cost, comparison, recorded_cost
 from sessions.engine.costs.prices import Prices, prices_of
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -92,19 +92,20 @@ def cost_sentences(document: dict[str, Any] | None) -> tuple[str, ...]:
 
 
 def beside_usage(weighed: Weighed, sums: Totals, prices: Prices | None = None) -> str:
-    """What the recorded usage comes to, where the range of the session ``as recorded`` does not hold it; else "".
+    """What the usage of the branch comes to, where the range of the session ``as recorded`` does not hold it; else "".
 
     ``sums`` are the totals of what was sent, by the cost model, its calls for summaries among them: files rarely have
     the usage of those.
     """
-    spent, cost = recorded_cost(weighed, prices=prices), sums.cost
+    spent, cost = branch_cost(weighed, prices=prices), sums.cost
     if spent is None or cost is None or cost.low * (1 - TOLD) <= spent.dollars <= cost.high * (1 + TOLD):
         return ""
-    bound = "at least " if spent.is_lower_bound else ""
+    bound = "at least " if spent.is_lower_bound or spent.n_requests < len(weighed.steps) else ""
+    whose = "in the file" if len(weighed.steps) == len(weighed.transcript.requests) else "of this branch"
     calls = f" and {counted(sums.summary_calls, 'call')} for summaries are" if sums.summary_calls else " is"
     return (
         f"As recorded, what was sent{calls} priced by the rule of every setting, {span(cost.low, cost.high)}; "
-        f"the usage in the file comes to {bound}{usd(spent.dollars)}."
+        f"the usage {whose} comes to {bound}{usd(spent.dollars)}."
     )
 
 

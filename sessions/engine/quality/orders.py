@@ -107,12 +107,23 @@ _HEADED = re.compile(
 )
 _ANNOUNCED = re.compile(r"\b(?:guidelines?|workflow|constraints?|instructions)(?:\W*$|\s+for\b)", re.IGNORECASE)
 """Headings over orders, and those over orders and steps."""
+_HOW_TO = re.compile(
+    r"^\W*(?:\d+[.)]\W*)?(?:to\s+[a-z]+\b|how\s+(?:it|this)\b|usage\b|known\s+(?:issues?|limitations?)"
+    r"|common\s+(?:\w+\s+)?(?:errors?|failures?|issues?|problems?)|prerequisites?\b|set-?up\b|install\w*\b"
+    r"|(?:quick|getting)\s?start|troubleshooting|tests?\s+failing)",
+    re.IGNORECASE,
+)
+"""A heading over how a thing is worked, or mended where it fails: what stands under it says how, not what binds."""
+_PURPOSE = re.compile(r"^to\s+(?!be\b)[a-z]+\b[^:,]*,", re.IGNORECASE)
+"""How a thing is done that one may want: "to work against the local API, set:"."""
 _WARNED = re.compile(r"^\W*(?:don['’]?t|do\s+not|avoid|never|bad|wrong|incorrect)\b", re.IGNORECASE)
 """A heading over what is not to be done."""
 _THIRD = re.compile(
     r"\b(?:i|it|they|he|she|that|this|there|who|which|users?)(?:['’]\w+)?\s+(?:\w+\s+)?(?:never|always|must|should|only|shall)\b",
     re.IGNORECASE,
 )
+_OF_THE_WORK = re.compile(r"(?:it|this)\s+(?:must|should)\b(?!\s+(?:be\s+used|have)\b)", re.IGNORECASE)
+"""What instructions say of what they speak of: "this must always come from the user"."""
 _NARRATED = re.compile(
     r"^(?:(?:now|next|then|so|and|but|finally|first)[,\s]+)?"
     r"(?:i['’]?(?:m|ll|ve|d)?|we['’](?:ll|re|ve)|let me|assistant|tool)\b"
@@ -134,16 +145,20 @@ _FORBIDS = re.compile(
 _MUST = re.compile(
     r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
-    r"(?:required|mandatory|forbidden|prohibited|not\s+allowed|insufficient|enforced)\b|\bare\s+rejected\b"
+    r"(?:required(?!\s+because)|mandatory|forbidden|prohibited|not\s+allowed|insufficient|enforced)\b|\bare\s+rejected\b"
     r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|blocking\s+(?:before|for))\b|\bbelongs?\s+in\b"
     r"|^(?:only\s+)?one\b[^.]{0,30}\bper\s+(?:message|line|file|commit|turn|PR|pull request)\b"
     r"|^no\s+(?!(?:longer|such|other|more|need)\b)"
-    r"(?!.*\b(?:is|are|has|needed|was|found|available)\b)[\w, \"'“”/-]+[.;]?$"
+    r"(?!.*\b(?:is|are|has|needed|was|found|available|yet)\b)[\w, \"'“”/-]+[.;]?$"
     r"|^(?:all|every(?:thing)?|each)\b[^.]{3,80}\buses?\s+`|^if\b[^:]{3,60}:\s*`"
-    r"|\byou\s+(?:can|may)\b.*\bonly\b",
+    r"|\byou\s+(?:can|may)\b.*\bonly\b|^(?:[a-z]+\s){1,2}only[.;]?$"
+    r"|^[a-z][^.:]{2,40}:\s+(?:only\s+(?:within|in|inside|from|if|when|by)|allowed)\b",
     re.IGNORECASE,
 )
-_LOUD = re.compile(r"\b(?:MUST|NEVER|ALWAYS|DO NOT|ONLY|(?:must|should|may|is|are|do)\s+NOT)\b")
+_LOUD = re.compile(
+    r"\b(?:MUST|NEVER|ALWAYS|DO NOT|ONLY"
+    r"|(?:must|should|may|do|(?<!they )(?<!these )(?<!this )(?<!it )(?:is|are))\s+NOT)\b"
+)
 _TO_AGENT = re.compile(
     r"\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
     r"|(?:^|[,;:.]\s*|\b(?:and|but|so)\s+)you\s+(?:need|have|are)\s+to\b|\bwe\s+(?:should|must)\s+(?:only|always|never|not)\b",
@@ -156,8 +171,13 @@ _YOU_DO = re.compile(
     re.IGNORECASE,
 )
 _STEP = re.compile(
-    r"\b(?:now|next|again|this time|today|for now|last|previous|in mind)\b|\bthis(?:\s+\w+)?\W*$", re.IGNORECASE
+    r"\b(?:now|next|again|this time|today|for now|last|previous|in mind)\b|\bthis(?:\s+\w+)?\W*$"
+    r"|^(?:please\s+)?(?:consider|confirm|alternatively)\b"
+    r"|^(?:please\s+)?(?:reply|respond|answer)\s+with\s+(?:(?:exactly|just|only|the\s+exact|the\s+word)\b|\S+\s+only\b)",
+    re.IGNORECASE,
 )
+"""What is asked once: a step, a suggestion, a question in other words, the very words of one reply."""
+_REMINDS = re.compile(r"\b(?:do\s+not|don['’]?t)\s+forget\b", re.IGNORECASE)
 _LASTING = re.compile(
     r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
     r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
@@ -203,16 +223,17 @@ def plain(sentence: str) -> str:
 def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False) -> bool:
     """Whether a sentence is a standing order, in a text that binds as ``bound``; ``entry``: in a list of skills."""
     text = plain(sentence)
-    if text.endswith("?") or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text, bound):
+    if text.endswith(("?", " OR", " AND")) or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text, bound):
         return False
     if _NARRATED.search(text):
         return bool(_WISH.match(text) and _STANDS.search(text))
-    third = _THIRD.search(text) is not None
+    third = _THIRD.search(text) is not None and not (bound == GIVEN and _OF_THE_WORK.match(text))
     forbids = _FORBIDS.search(text)
     if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not third):
-        return True
-    if entry or _WARNED.match(heading):
-        return bool(entry and (imperative(text) or ("", False))[1])
+        return bound == GIVEN or not _reminds(text)
+    is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
+    if entry or is_how or _WARNED.match(heading):
+        return bool((entry or is_how) and (imperative(text) or ("", False))[1]) or bool(is_how and _MUST.search(text))
     if bound == GIVEN or (bound != PROMPT and _HEADED.search(heading)):
         return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
     return not third and _said(text, PROMPT if _ANNOUNCED.search(heading) else bound)
@@ -228,6 +249,11 @@ def _said(text: str, bound: str) -> bool:
     if _TO_AGENT.search(text):
         return True
     return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
+
+
+def _reminds(text: str) -> bool:
+    """Whether a text only reminds of a step: "don't forget to push"."""
+    return _REMINDS.search(text) is not None and not _LASTING.search(text)
 
 
 def _is_caption(text: str, bound: str) -> bool:

@@ -38,11 +38,6 @@ class Recall:
         """What no longer answers, in per cent."""
         return 100 * (1 - self.share)
 
-    @property
-    def words(self) -> str:
-        """The share in words: "at least 83% of 12"."""
-        return f"{'at least ' if self.at_least else ''}{percent(self.share)} of {self.asked:,}"
-
 
 def percent(share: float) -> str:
     """A share in whole per cent; 100% is all, 0% nothing."""
@@ -59,6 +54,14 @@ def recall_of(counts: Mapping[str, float], compactions: int) -> Recall | None:
     guessed = counts["decoys_named"] / counts["decoys"] if counts["decoys"] else 0.0
     share = max(0.0, (found - guessed) / (1 - guessed)) if guessed < 1 else 0.0
     return Recall(share, int(asked), counts["retained_tokens"] / compactions, bool(counts["needs_open"]))
+
+
+def recall_words(recall: Recall | None) -> str:
+    """What still answers, and in how many tokens: "at least 83% of 12 at 41,212 tokens"; "–" where nothing is asked."""
+    if recall is None:
+        return "–"
+    least = "at least " if recall.at_least else ""
+    return f"{least}{percent(recall.share)} of {recall.asked:,} at {round(recall.tokens):,} tokens"
 
 
 def decoys_at(before: Standing, after: Standing, index: Index, first_places: Sequence[int]) -> tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sessions.engine.sweeps.advice import admitted, cost_range, is_recorded, regret
+from sessions.engine.sweeps.advice import NOTHING, UNKNOWN, Advice, admitted, advise, cost_range, is_recorded, regret
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key
 
@@ -65,6 +65,22 @@ def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None
             f"advised there too on {n_keeping} of {len(sweeps)}"
         ).replace("-", "−")
     return Validation(chosen, reason, judged, mean, n_keeping)
+
+
+def advise_all(
+    sweeps: Sequence[Sweep], floors: Mapping[str, float] | None = None
+) -> tuple[Advice, Setting | None, Validation | None]:
+    """The advice for one session or several, the setting that it recommends, and its trial where there are several."""
+    if len(sweeps) == 1:
+        found = advise(sweeps[0], floors)
+        return found, found.recommended.row.setting if found.recommended else None, None
+    if all(advise(one, floors).answer == NOTHING for one in sweeps):
+        peak = max(one.recorded.totals.peak_context_tokens for one in sweeps)
+        return Advice(NOTHING, f"Nothing to tune in any of them: the largest context is {peak:,} tokens."), None, None
+    across = recommend_across(sweeps, floors)
+    if across is None:
+        return Advice(UNKNOWN, "No setting may be advised on all sessions."), None, None
+    return Advice(UNKNOWN, f"{across.reason[0].upper()}{across.reason[1:]}."), across.setting, across
 
 
 def _table(sweep: Sweep, floors: Mapping[str, float]) -> Table:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.base import registry
+from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.tokens.estimators import _images
 from sessions.engine.transcript.types import Block, Kind, Label, Media, Message
 from sessions.engine.weigh.sizes import message_size
@@ -185,7 +186,7 @@ def _picture(leaf: Block, view: Overview) -> Picture:
         tokens=tokens,
         patches=_patches(leaf, media, model),
         rule=_images.image_rule_words(model) if leaf.kind is Kind.IMAGE else "",
-        cost=tokens * price / 1_000_000 if price is not None else None,
+        cost=tokens * price / PER_MILLION if price is not None else None,
         factor=view.weighed.overcount(leaf),
         url=media_url(leaf.kind, media.sha256, media.media_type),
     )

@@ -219,7 +219,7 @@ class _Builder:
         held = self.whole.recorded
         growth = usual_growth(self.swept.sweeps[0].weighed)
         left = limit_of(held) - held.totals.peak_context_tokens
-        if self.advice.answer != NOTHING or growth <= 0 or left <= 0:
+        if len(self.sessions) != 1 or self.advice.answer != NOTHING or growth <= 0 or left <= 0:
             return ""
         more = figures.plural(max(left // growth, 1), "more request")
         return f"A request adds up to {growth:,} tokens here. The first compaction is at least {more} away."
@@ -295,8 +295,11 @@ class _Builder:
         return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
 
     def _against_words(self) -> str:
-        """The second axis; what a summary without text may keep is not counted."""
+        """The second axis; where a summary has no text more may be lost, and less be forgotten."""
         words = AGAINST_WORDS[self.state.against]
+        if self.state.against == "forgotten":
+            bound = any(row.recall is not None and row.recall.at_least for row in (*self.rows, self.whole.recorded))
+            return words.replace(",", " at most,", 1) if bound else words
         return (
             f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
         )

@@ -12,8 +12,8 @@ from sessions.engine.costs.cost_report import usd
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.baseline import change_words
 from sessions.engine.quality.generations import FEWEST
-from sessions.engine.sweeps.across import Validation, recommend_across
-from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, Pick, advise, cost_range, is_recorded, lost, overlap
+from sessions.engine.sweeps.across import Validation, advise_all
+from sessions.engine.sweeps.advice import NAMED, UNKNOWN, Advice, Pick, cost_range, is_recorded, lost, overlap
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key, pareto
 from sessions.models import Session
@@ -27,14 +27,7 @@ def advised(swept: sweeps.SweepResult, floors: Mapping[str, float]) -> tuple[Adv
     """The advice of a sweep and the setting that it recommends; of several sessions the one for all, and its trial."""
     if not swept.complete:
         return Advice(UNKNOWN, f"{swept.n_done:,} of {swept.n_total:,} replays are done."), None, None
-    if len(swept.sweeps) == 1:
-        found = advise(swept.sweeps[0], floors)
-        return found, found.recommended.row.setting if found.recommended else None, None
-    across = recommend_across(swept.sweeps, floors)
-    if across is None:
-        return Advice(UNKNOWN, "No setting may be advised on all sessions."), None, None
-    said = across.reason[0].upper() + across.reason[1:]
-    return Advice(UNKNOWN, f"{said}."), across.setting, across
+    return advise_all(swept.sweeps, floors)
 
 
 def shown_row(whole: Sweep, setting: Setting | None, found: Advice) -> int:

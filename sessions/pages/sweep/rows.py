@@ -10,6 +10,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.words import united
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies import params as parameters
+from sessions.engine.quality.recall import recall_words
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Setting, Sweep, cost_key
 from sessions.pages.ui import figures
@@ -17,7 +18,6 @@ from sessions.pages.ui.results import Cell, depends
 from sessions.runs.replay_state import ReplayState, starts, written
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.recall import Recall
     from sessions.pages.sweep.state import SweepState
 
 HEATS = 7
@@ -241,11 +241,6 @@ def loss_words(row: Row, name: str) -> str:
     """A count of losses; in words where only summaries without text could have kept what is not there."""
     unknown = depends(int(row.more.get("losses_open", 0)))
     return unknown if unknown and not row.more[name] else figures.count(row.more[name])
-
-
-def recall_words(recall: Recall | None) -> str:
-    """What still answers after a compaction, and in how many tokens: "83% of 12 at 41.2 K"."""
-    return figures.NONE if recall is None else f"{recall.words} at {' '.join(figures.short(recall.tokens))}"
 
 
 def heat_of(

@@ -25,6 +25,7 @@ from sessions.pages.sweep import context as page
 from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
+from sessions.pages.sweep.subagents import type_rows
 from sessions.pages.ui.view import (
     asks_fragment,
     chosen_snippet,
@@ -34,7 +35,7 @@ from sessions.pages.ui.view import (
     session_or_404,
     varied,
 )
-from sessions.runs import replay_state, replays, sweeps
+from sessions.runs import replay_state, replays, subagents, sweeps
 from sessions.services import indexed, sweep_runs
 from sessions.services.sweeping import versions
 
@@ -70,6 +71,7 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
         "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, **alone)}",
         "is_quiet": not state.several and is_nothing and not request.GET.keys() & ASKED,
         "n_compacted": selectors.n_compacted(),
+        "subagents": () if state.errors else type_rows(state, subagents.by_type(found)),
         "all_href": f"{path}?{urlstate.query(state)}",
     }
     return _answer(request, context, "sessions/sweep/page.html")

@@ -72,7 +72,7 @@ def compact_at(weighed: Weighed, state: replay_state.ReplayState) -> CompactAt:
         return replace(NOWHERE, threshold=gate.threshold, unit=gate.unit, share=share)
     rest = _without(state, name)
     start = gate_of(weighed, rest, {})
-    mark = start.threshold if start is not None else None
+    mark = start.threshold if start is not None and start.threshold > 0 else None
     known = max(gate.threshold, mark or 0)
     high = min(max(at for _, at in table), max(window, known) if in_tokens else ROOM * known)
     low = min(*(at for _, at in table), gate.threshold)

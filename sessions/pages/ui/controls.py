@@ -16,7 +16,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.chart import thousands
 from sessions.runs import replay_state as urlstate
-from sessions.runs.ranges import threshold_param
+from sessions.runs.ranges import reaching, threshold_param
 
 WINDOWS = (128_000, 200_000, 400_000, 1_000_000)
 """Windows of current models, in tokens."""
@@ -166,8 +166,8 @@ def _made(weighed: Weighed, state: urlstate.ReplayState, path: str, prefix: str)
     own = [
         (
             spec.group,
-            _control(spec, given, state, path=path, prefix=prefix, threshold=spec.name == steered,
-                     as_recorded=spec.name in client.params),
+            _control(reaching(spec, weighed, state), given, state, path=path, prefix=prefix,
+                     threshold=spec.name == steered, as_recorded=spec.name in client.params),
         )
         for spec in initial_params.specs(weighed, policy)
     ]  # fmt: skip

@@ -1,0 +1,62 @@
+"""The subagents of a session beside its sweep: how many of each type, their largest context, what to set for them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from django.urls import reverse
+
+from sessions.models import Session
+from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.sweep import state as urlstate
+from sessions.pages.sweep.picks import advised
+from sessions.runs import sweeps
+
+SECONDS = 2.0
+"""The types whose sweep is not begun by then are a link to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRow:
+    """Subagents of one type; ``setting`` and ``says`` are "" where their sweep has not been run; ``href`` is that."""
+
+    type: str
+    n: int
+    n_compacted: int
+    peak: int | None
+    label: str
+    setting: str
+    says: str
+    href: str
+
+
+def type_rows(state: urlstate.SweepState, kinds: Mapping[str, Sequence[Session]]) -> tuple[TypeRow, ...]:
+    """A row for each type, with the setting that follows from a sweep of its subagents over the same settings.
+
+    Those of a type stand by their largest context, as ``by_type`` gives them.
+    """
+    started, found = time.perf_counter(), []
+    for name, those in kinds.items():
+        some = list(those[: urlstate.MAX_SESSIONS])
+        own = replace(state, sessions=tuple(one.pk for one in some), pick=None, b=None, usual_losses=False)
+        is_late = time.perf_counter() - started > SECONDS
+        setting, says = ("", "") if is_late else _advised(own, some)
+        found.append(
+            TypeRow(
+                name, len(those), sum(one.n_compactions > 0 for one in those), those[0].peak_context,
+                those[0].peak_label, setting, says, f"{reverse('sessions:sweeps')}?{urlstate.query(own)}",
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _advised(state: urlstate.SweepState, some: Sequence[Session]) -> tuple[str, str]:
+    """The setting in words, and why; "" for what a page does not wait for."""
+    swept = sweeps.swept(urlstate.options_of(state, some), some)
+    if not swept.complete:
+        return "", ""
+    advice, setting, _ = advised(swept, dict(state.floors))
+    keys = [axis.key for axis in swept.sweeps[0].axes]
+    return sweep_rows.setting_words(setting, keys) if setting else "", advice.sentence
