@@ -1,6 +1,6 @@
 """Transcript formats: one module each, found by the registry; this page is what a format module has to offer.
 
-A module declares ``FORMAT``, an object as described by ``Format``.  Modules whose name starts with an underscore hold
+A module declares ``_Format``, a class as described by ``Format``.  Modules whose name starts with an underscore hold
 what several formats share.
 """
 

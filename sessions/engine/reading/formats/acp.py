@@ -198,7 +198,7 @@ def _key(update: Record) -> str:
     return text_of(update.get("toolCallId"))
 
 
-class _Acp:
+class _Format:
     name = "acp"
     label = "ACP log"
     source = "Messages of the Agent Client Protocol, one a line: session/prompt and session/update"
@@ -255,6 +255,3 @@ def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
         if isinstance(held, dict) and isinstance(held.get("sessionUpdate"), str):
             return held, path
     return (told(value), ()) if value.get("type") in TOLD and isinstance(value.get("tag"), str) else ({}, ())
-
-
-FORMAT = _Acp()

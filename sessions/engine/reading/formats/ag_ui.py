@@ -35,7 +35,7 @@ SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|
 RESULT = "TOOL_CALL_RESULT"
 
 
-class _AgUi:
+class _Format:
     name = "ag_ui"
     label = "AG-UI"
     source = "Events of the Agent User Interaction Protocol, AG-UI (JSON or JSONL)"
@@ -140,6 +140,3 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
         elif text:
             found.append(Content(Kind.TEXT if kind == "TEXT_MESSAGE" else Kind.THINKING, text=text))
     return tuple(found)
-
-
-FORMAT = _AgUi()

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     is_prompt: bool = False
 
 
-class _AgentZero:
+class _Format:
     name = "agent_zero"
     label = "Agent Zero"
     source = "Agent Zero chat.json, and its exported chats"
@@ -177,6 +177,3 @@ def _contents(message: Record) -> tuple[Content, ...]:
 
 def _summaries(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(content for value in values for content in parts_of(value))
-
-
-FORMAT = _AgentZero()

@@ -106,7 +106,7 @@ def _traces(source: Source, measure: Measured) -> Parsed:
     bare = [span for span in spans if span.group not in told_groups]
     found = [*_told(said, measure, files.stem_of(source.name)), *_bare(bare, traces, measure)]
     unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
-    return read_as(FORMAT.name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
+    return read_as(_Format.name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
 
 
 def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
@@ -151,7 +151,7 @@ def _told(spans: Sequence[Span], measure: Measured, stem: str) -> tuple[Transcri
     others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
     ended = ((s, written(s.value.get("error") or "")) for s in others)
     traced.end_calls(calls, (traced.RunEnd(s.trace, error, not callers.get(s.id), s.kind) for s, error in ended))
-    return traced.sessions_of(calls, measure, format_name=FORMAT.name, stem=stem, results=traced.results_of(runs))
+    return traced.sessions_of(calls, measure, format_name=_Format.name, stem=stem, results=traced.results_of(runs))
 
 
 @dataclass(slots=True)
@@ -216,7 +216,7 @@ def _bare(spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured
         reading.history.warnings.append(UNSAID)
         inner = {"parent_id": group, "parent_call_id": caller} if caller else {}
         name = f"{group}.{caller}" if caller else group
-        yield reading.history.transcript(name, FORMAT.name, title=reading.title, **inner)
+        yield reading.history.transcript(name, _Format.name, title=reading.title, **inner)
 
 
 def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -228,7 +228,7 @@ def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     return read_again(values, message)
 
 
-class _AgentsSDK:
+class _Format:
     name = "agents_sdk"
     label = "OpenAI Agents SDK"
     source = "OpenAI Agents SDK: the database of SQLiteSession (SQLite), traces as they are exported (JSON or JSONL)"
@@ -270,6 +270,3 @@ class _AgentsSDK:
         return Parsed(self.name, tuple(found), tuple(skipped))
 
     contents = all_values(_contents)
-
-
-FORMAT = _AgentsSDK()

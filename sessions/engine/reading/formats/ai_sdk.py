@@ -20,7 +20,7 @@ CALLS = ("tool-call", "tool-result")
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
 
 
-class _AiSdk:
+class _Format:
     name = "ai_sdk"
     label = "Vercel AI SDK"
     source = "ModelMessages and UIMessages of the Vercel AI SDK, versions 4 to 6 (JSON or JSONL)"
@@ -103,7 +103,7 @@ class _Reading:
     def finish(self, native_id: str, title: str) -> Transcript:
         self.history.note(self.n_shown, f"Parts that are shown and never sent: {self.n_shown}")
         self.history.note(self.n_usage, f"Messages with usage in their metadata: {self.n_usage}; the sums are not used")
-        return self.history.transcript(native_id, _AiSdk.name, title=title)
+        return self.history.transcript(native_id, _Format.name, title=title)
 
 
 def _time(entry: Record) -> float | None:
@@ -138,6 +138,3 @@ def _steps(parts: list[Any]) -> list[list[int]]:
         elif part not in (None, "") and not is_display(part):
             steps[-1].append(position)
     return [step for step in steps if step]
-
-
-FORMAT = _AiSdk()

@@ -35,7 +35,7 @@ LISTED = re.compile(r"> \$ *[\d.]+ +([\d,]+) ([a-z][a-z ]*[a-z])(?: {2}|\s*$)")
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
-class _Aider:
+class _Format:
     name = "aider"
     label = "aider"
     source = "Chat history of aider, .aider.chat.history.md (Markdown)"
@@ -107,7 +107,7 @@ class _Reading:
         self.history.note(self.n_counted, ROUNDED)
         self.history.note(self.n_commands, f"Commands to aider itself: {self.n_commands}, not context")
         native = f"aider {self.started}" if self.started else stem
-        return self.history.transcript(native, _Aider.name, model=self.model)
+        return self.history.transcript(native, _Format.name, model=self.model)
 
     def _flush(self) -> None:
         """Make a message of the lines read so far."""
@@ -186,6 +186,3 @@ def _count(text: str | None) -> int:
     """A count as aider prints it: 812, 1.2k, 12k, 1.2M."""
     match = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)([kM]?)", (text or "").replace(",", ""))
     return round(float(match[1]) * {"": 1, "k": 1_000, "M": 1_000_000}[match[2]]) if match else 0
-
-
-FORMAT = _Aider()

@@ -92,7 +92,7 @@ class _Entry(NamedTuple):
     places: tuple[Origin, Origin]
 
 
-class _AmazonQ:
+class _Format:
     name = "amazon_q"
     label = "Amazon Q, Kiro CLI"
     source = "Conversations of Amazon Q Developer CLI and Kiro CLI: /save (JSON), data.sqlite3 (SQLite)"
@@ -173,7 +173,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     states = (as_dict(as_dict(entry.user.get("env_context")).get("env_state")) for entry in entries)
     return history.transcript(
         text_of(record.get("conversation_id")) or stem,
-        _AmazonQ.name,
+        _Format.name,
         window=count_of(info.get("context_window_tokens")) or None,
         system=measure(definitions([as_dict(tool).get("ToolSpecification", tool) for tool in tools])),
         project=next(filter(None, (text_of(state.get("current_working_directory")) for state in states)), ""),
@@ -229,6 +229,3 @@ def _asked(history: Assembly, user: Record, origin: Origin) -> None:
         # An answer to cancelled calls may be typed beside their results.
         typed = bool(text_of(as_dict(next(iter(content.values()), None)).get("prompt")))
         history.add(Role.USER, contents, [origin], timestamp=seconds(user.get("timestamp")), typed=typed)
-
-
-FORMAT = _AmazonQ()

@@ -33,7 +33,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return blocks_of(as_dict(entry).get("content"), _block)
 
 
-class _Amp:
+class _Format:
     name = "amp"
     label = "Amp"
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
@@ -139,6 +139,3 @@ def _result(block: Record) -> Content:
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
     return Content(Kind.TOOL_RESULT, text=written(value), call_id=call_id, is_error=failed)
-
-
-FORMAT = _Amp()

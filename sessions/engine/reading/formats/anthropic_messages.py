@@ -98,7 +98,7 @@ def _lines(source: Source) -> Iterator[Placed]:
             yield value, Origin(line.number, line.offset + skip, line.length - skip)
 
 
-class _AnthropicMessages:
+class _Format:
     name = "anthropic_messages"
     label = "Anthropic Messages"
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
@@ -254,7 +254,7 @@ def _beside(document: Record, source: Source, measure: Measured) -> Parsed | Non
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
     if call is None or not (call.edits.asked or call.edits.error):
         return None
-    return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem_of(source.name)))
+    return Parsed(_Format.name, sessions_of([call], measure, format_name=_Format.name, stem=stem_of(source.name)))
 
 
 def _sniff_several(head: Head) -> Sniff | None:
@@ -274,7 +274,7 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
     if not calls:
         raise misread("a list without Messages API pairs or events")
     stem = stem_of(source.name)
-    return Parsed(FORMAT.name, sessions_of(calls, measure, format_name=FORMAT.name, stem=stem), tuple(skipped))
+    return Parsed(_Format.name, sessions_of(calls, measure, format_name=_Format.name, stem=stem), tuple(skipped))
 
 
 def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
@@ -308,6 +308,3 @@ def _near_miss(document: Record) -> Sniff | None:
         return Sniff(0, "it has messages, but they are not a list of objects with a role and content")
     is_message = "content" in document and "role" in document
     return Sniff(0, "it has a role and content, but is not a reply with usage or stop_reason") if is_message else None
-
-
-FORMAT = _AnthropicMessages()

@@ -38,7 +38,7 @@ class AntigravityReading:
     n_unasked: int = 0
 
 
-class _Antigravity:
+class _Format:
     name = "antigravity"
     label = "Antigravity"
     source = "Transcripts of Antigravity and its CLI, ~/.gemini/antigravity…/brain/…/logs/transcript.jsonl (JSONL)"
@@ -135,6 +135,3 @@ def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
         history.add(Role.USER, contents, (origin,), typed=False, meta=True, **facts)
     else:
         reading.left_out[kind] += 1
-
-
-FORMAT = _Antigravity()

@@ -102,7 +102,7 @@ class File:
     sessions: set[str] = field(default_factory=set)
 
 
-class _Atif:
+class _Format:
     name = "atif"
     label = "ATIF"
     source = "Agent Trajectory Interchange Format 1.2 to 1.7 (JSON)"
@@ -176,7 +176,7 @@ def _trajectories(
     assembly.warnings += _notes(document, steps, known - {""})
     yield assembly.transcript(
         native_id,
-        _Atif.name,
+        _Format.name,
         parent_id=parent[0],
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),
@@ -255,6 +255,3 @@ def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Ite
 def _native_id(step: Record) -> str:
     native = step.get("step_id")
     return str(native) if isinstance(native, (int, str)) and not isinstance(native, bool) else ""
-
-
-FORMAT = _Atif()

@@ -46,7 +46,7 @@ def _part(part: Any) -> Content:
     return opaque(held or {"value": part})
 
 
-class _AutoGen:
+class _Format:
     name = "autogen"
     label = "AutoGen"
     source = "States of AutoGen's agents and teams, as save_state writes them (JSON)"
@@ -92,6 +92,3 @@ def _contexts(
         yield from _contexts(state["agent_state"], name, (*path, "agent_state"))
     for key, inner in as_dict(state.get("agent_states")).items():
         yield from _contexts(as_dict(inner), key, (*path, "agent_states", key))
-
-
-FORMAT = _AutoGen()

@@ -47,7 +47,7 @@ def _run(span: Record, origin: Origin) -> Run:
     )
 
 
-class _Braintrust:
+class _Format:
     name = "braintrust"
     label = "Braintrust"
     source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
@@ -61,6 +61,3 @@ class _Braintrust:
 
     parse = Tracer(name, "span", _spans_in, _run, "Export whole traces").parse
     contents = all_values(read_again)
-
-
-FORMAT = _Braintrust()

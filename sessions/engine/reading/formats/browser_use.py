@@ -22,7 +22,7 @@ STEP_KEYS = frozenset({"model_output", "result", "state"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
 
 
-class _BrowserUse:
+class _Format:
     name = "browser_use"
     label = "browser-use"
     source = "browser-use AgentHistoryList.save_to_file (JSON)"
@@ -126,6 +126,3 @@ def _result(result: Any, call_id: str) -> Content:
     said = "\n".join(filter(None, (text_of(held.get(key)) for key in ("extracted_content", "error"))))
     text = said or ("" if held else dumps(result))
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=bool(held.get("error")))
-
-
-FORMAT = _BrowserUse()

@@ -38,7 +38,7 @@ def _contents(node: Any) -> tuple[Content, ...]:
     return said
 
 
-class _ChatGptExport:
+class _Format:
     name = "chatgpt_export"
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
@@ -74,7 +74,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     history.note(left, f"Messages on branches that the conversation left: {len(left)}")
     return history.transcript(
         text_of(record.get("conversation_id")) or text_of(record.get("id")) or stem,
-        _ChatGptExport.name,
+        _Format.name,
         title=text_of(record.get("title")),
         model=text_of(record.get("default_model_slug")) if not any(r.model for r in history.requests) else "",
     )
@@ -120,6 +120,3 @@ def _part(part: Any) -> Content:
     if kind == "audio_transcription" and isinstance(held.get("text"), str):
         return Content(Kind.TEXT, text=held["text"])
     return opaque(part, kind)
-
-
-FORMAT = _ChatGptExport()

@@ -22,7 +22,7 @@ SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-class _ClaudeAiExport:
+class _Format:
     name = "claude_ai_export"
     label = "Claude.ai export"
     source = "conversations.json of Claude.ai's data export"
@@ -67,7 +67,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
     history.note(n_left, f"Messages on branches that the conversation left: {n_left}")
     return history.transcript(
         text_of(record.get("uuid")) or stem,
-        _ClaudeAiExport.name,
+        _Format.name,
         title=text_of(record.get("name")),
         model=text_of(record.get("model")),
     )
@@ -120,6 +120,3 @@ def _content(value: Any, path: Path) -> Content:
         picture = value.get("file_kind") == "image" or name.lower().endswith(PICTURES)
         return Content(Kind.IMAGE if picture else Kind.DOCUMENT, url=name, name=name)
     return block_of(value)
-
-
-FORMAT = _ClaudeAiExport()

@@ -45,7 +45,7 @@ class ClaudeReading:
     tally: Tally = field(default_factory=Tally)
 
 
-class _ClaudeCode:
+class _Format:
     name = "claude_code"
     label = "Claude Code"
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
@@ -176,6 +176,3 @@ def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:
         if named:
             return title_of(named[-1])
     return ""
-
-
-FORMAT = _ClaudeCode()

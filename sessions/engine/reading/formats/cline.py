@@ -133,7 +133,7 @@ def _block(block: Any) -> Content:
     return part_of(block)
 
 
-class _Cline:
+class _Format:
     name = "cline"
     label = "Cline or Roo"
     source = "api_conversation_history.json, ui_messages.json, session messages of Cline, Roo; not context_history.json"
@@ -200,6 +200,3 @@ def _sniff_session(document: dict[str, Any]) -> Sniff | None:
     if isinstance(document["sessionId"], str) and own_key:
         return Sniff(90, f"sessionId and messages with {own_key!r}")
     return Sniff(0, "sessionId and messages, but none with metrics, modelInfo or ts")
-
-
-FORMAT = _Cline()

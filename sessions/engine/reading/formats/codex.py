@@ -51,7 +51,7 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     return replace(found, started_at=started, ended_at=ended, warnings=notes)
 
 
-class _Codex:
+class _Format:
     name = "codex"
     label = "Codex"
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
@@ -105,6 +105,3 @@ class _Codex:
         found = tuple(content for value in values for content in item_contents(value))
         cut = next((cut for block in message.blocks if (cut := cut_named(block.cut))), None)
         return cut_contents(found, cut) if cut else found
-
-
-FORMAT = _Codex()

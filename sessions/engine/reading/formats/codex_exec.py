@@ -33,7 +33,7 @@ UNANSWERED = ("web_search", "todo_list")
 """Calls whose result the stream does not print."""
 
 
-class _CodexExec:
+class _Format:
     name = "codex_exec"
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
@@ -146,7 +146,7 @@ class _Run:
             told = f"{sent:,} input and {said:,} output tokens over {self.n_sums:,} requests"
             self.made.warnings.append(f"A turn reports only its total: {told}")
         self.made.warnings.append("The prompt and the model's name are not in this stream")
-        return self.made.transcript(self.thread or stem_of(name), FORMAT.name)
+        return self.made.transcript(self.thread or stem_of(name), _Format.name)
 
 
 def _is_event(value: Record) -> bool:
@@ -177,6 +177,3 @@ def _contents(item: Record, role: Role) -> tuple[Content, ...]:
     asked = {key: item[key] for key in CALLS.get(kind, ()) if key in item}
     name = text_of(item.get("tool")) or kind
     return (tool_use(asked.get("arguments", asked), name, ident),)
-
-
-FORMAT = _CodexExec()

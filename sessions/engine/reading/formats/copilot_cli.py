@@ -135,7 +135,7 @@ class CopilotFile:
         return self.runs.setdefault(agent, CopilotRun(Assembly(self.measure)))
 
 
-class _CopilotCLI:
+class _Format:
     name = "copilot_cli"
     label = "Copilot CLI"
     source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
@@ -329,7 +329,4 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     history.note(n_own, f"Copilot counted {n_own:,} tokens over all requests of this sub-agent")
     if agent and parent:
         facts |= {"parent_id": parent, "parent_call_id": agent}
-    return history.transcript(f"{native}.{agent}" if agent else native, FORMAT.name, **facts)
-
-
-FORMAT = _CopilotCLI()
+    return history.transcript(f"{native}.{agent}" if agent else native, _Format.name, **facts)

@@ -33,7 +33,7 @@ def _part(part: Record) -> Content:
     return reader(said) if reader and said else opaque(part)
 
 
-class _Crush:
+class _Format:
     name = "crush"
     label = "Crush"
     source = "Crush's database, .crush/crush.db (SQLite)"
@@ -67,7 +67,7 @@ def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
     history.note(sent, f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
     parent = text_of(row.get("parent_session_id"))
-    return history.transcript(native, _Crush.name, title=text_of(row.get("title")), parent_id=parent)
+    return history.transcript(native, _Format.name, title=text_of(row.get("title")), parent_id=parent)
 
 
 def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
@@ -128,6 +128,3 @@ _READERS: dict[str, Callable[[Record], Content]] = {
     "tool_result": _result,
     "shell_command": _shell,
 }
-
-
-FORMAT = _Crush()

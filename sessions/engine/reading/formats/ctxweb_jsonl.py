@@ -180,7 +180,7 @@ def _contents(value: Record) -> tuple[Content, ...]:
     return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
 
-class _CtxwebJsonl:
+class _Format:
     name = "ctxweb_jsonl"
     label = "ctxweb export"
     source = "ctxweb export --to jsonl"
@@ -270,7 +270,7 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     texts: dict[str, Any] = {name: text_of(head.get(name)) for name in ("parent_call_id", "title", "model", "client")}
     return Transcript(
         id=text_of(head.get("id")) or stem_of(name),
-        format=FORMAT.name,
+        format=_Format.name,
         messages=tuple(replace(m, compaction=None) if m.compaction in odd else m for m in known.messages),
         requests=requests,
         compactions=compactions,
@@ -284,6 +284,3 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
         ended_at=max(times, default=None),
         warnings=() if head else (NO_HEAD,),
     )
-
-
-FORMAT = _CtxwebJsonl()

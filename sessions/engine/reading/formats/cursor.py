@@ -39,7 +39,7 @@ class CursorReading:
     n_turns: int = 0
 
 
-class _Cursor:
+class _Format:
     name = "cursor"
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
@@ -127,6 +127,3 @@ def _answer(reading: CursorReading, content: Content) -> Content:
         reading.open.remove(content.call_id)
         return content
     return with_id(content, reading.open.pop(0))
-
-
-FORMAT = _Cursor()

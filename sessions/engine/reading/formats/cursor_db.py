@@ -147,7 +147,7 @@ def _facts(source: Source) -> Record:
     return {}
 
 
-class _CursorDatabase:
+class _Format:
     name = "cursor_db"
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
@@ -257,7 +257,7 @@ class _Composer:
         self.history.note(self.value.get("latestConversationSummary"), summed_up)
         return self.history.transcript(
             self.id,
-            _CursorDatabase.name,
+            _Format.name,
             title=text_of(self.value.get("name") or self.value.get("chatTitle")),
             window=limit or None,
             parent_id=parent,
@@ -282,6 +282,3 @@ def _result(tool: Record) -> Content:
     text = result if isinstance(result, str) else dumps(result)
     failed = tool.get("status") in ("error", "cancelled", "rejected")
     return result_of((Content(Kind.TEXT, text=text),), tool.get("toolCallId"), is_error=failed)
-
-
-FORMAT = _CursorDatabase()

@@ -196,7 +196,7 @@ class DshReading:
         return self.made.reply(contents, [origin], id=native, usage=usage, model=model, timestamp=time)
 
 
-class _Dsh:
+class _Format:
     name = "dsh"
     label = "DeepSeek Harness"
     source = "Sessions of DeepSeek Harness, ~/.dsh/sessions/…/session.jsonl, also packed with zstd"
@@ -247,6 +247,3 @@ class _Dsh:
         return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped), kin=kin)
 
     contents = each_value(event_contents)
-
-
-FORMAT = _Dsh()

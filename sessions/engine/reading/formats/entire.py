@@ -21,7 +21,7 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
 
 
-class _Entire:
+class _Format:
     name = "entire"
     label = "Entire"
     source = "Condensed transcripts of Entire's checkpoints, transcript.jsonl (JSONL)"
@@ -75,6 +75,3 @@ def _block(block: Any) -> Content:
     if kind == "text" and isinstance(as_dict(block).get("text"), str):
         return Content(Kind.TEXT, text=block["text"])
     return block_of(block)
-
-
-FORMAT = _Entire()

@@ -72,7 +72,7 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=said),) if said else ()
 
 
-class _FactoryDroid:
+class _Format:
     name = "factory_droid"
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
@@ -123,13 +123,13 @@ def _store(source: Source, measure: Measured) -> Parsed:
     transcript = session_of(
         thread,
         id=text_of(header.get("id")) or stem_of(source.name),
-        format=FORMAT.name,
+        format=_Format.name,
         title=title_of(text_of(header.get("sessionTitle")) or text_of(header.get("title"))),
         client=text_of(header.get("version")),
         project=text_of(header.get("cwd")),
         warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
-    return read_as(FORMAT.name, [transcript], skipped, warnings=unread_notes(unknown))
+    return read_as(_Format.name, [transcript], skipped, warnings=unread_notes(unknown))
 
 
 def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
@@ -171,8 +171,5 @@ def _stream(source: Source, measure: Measured) -> Parsed:
             elif kind in ("message", "tool_result"):
                 history.add(Role.USER, contents, (line.at(),), **facts)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
-    transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
-    return read_as(FORMAT.name, [transcript], skipped)
-
-
-FORMAT = _FactoryDroid()
+    transcript = history.transcript(session or stem_of(source.name), _Format.name, otherwise=model)
+    return read_as(_Format.name, [transcript], skipped)

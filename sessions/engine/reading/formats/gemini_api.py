@@ -180,7 +180,7 @@ def _system(request: Record) -> Iterator[Content]:
             yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
 
 
-class _GeminiAPI:
+class _Format:
     name = "gemini_api"
     label = "Gemini API"
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
@@ -210,6 +210,3 @@ class _GeminiAPI:
         return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
 
     contents = each_value(gemini.content_of)
-
-
-FORMAT = _GeminiAPI()

@@ -99,7 +99,7 @@ def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
     if run.total and len(made.requests) != 1:
         total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
         made.warnings.append(f"The run reports only its total: {total}")
-    return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
+    return made.transcript(run.session or stem_of(name), _Format.name, otherwise=run.model)
 
 
 def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
@@ -121,7 +121,7 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(found)
 
 
-class _GeminiCLI:
+class _Format:
     name = "gemini_cli"
     label = "Gemini CLI"
     source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
@@ -240,7 +240,4 @@ def _session(log: Log, metadata: Record, name: str) -> Transcript:
     )
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
     title = title_of(text_of(metadata.get("summary")))
-    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=notes)
-
-
-FORMAT = _GeminiCLI()
+    return session_of(thread, title=title, id=native_id, format=_Format.name, warnings=notes)

@@ -31,7 +31,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return content_of(value) if isinstance(value, dict) and (value.get("parts") or value.get("text")) else ()
 
 
-class _GoogleADK:
+class _Format:
     name = "google_adk"
     label = "Google ADK"
     source = "Sessions of Google ADK, as adk run --save_session and its API write them; eval sets (JSON or JSONL)"
@@ -103,7 +103,7 @@ def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcri
         history, n = reading.history, reading.n_lost
         history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
         parent = name if branch and "" in readings else ""
-        yield history.transcript(f"{name}.{branch}" if branch else name, _GoogleADK.name, parent_id=parent)
+        yield history.transcript(f"{name}.{branch}" if branch else name, _Format.name, parent_id=parent)
 
 
 def _standing(events: Events) -> frozenset[int]:
@@ -193,7 +193,7 @@ def _tested(case: Record, origin: Origin, stem: str, measure: Measured) -> Trans
                 history.end_run()
                 role = Role.ASSISTANT if is_reply else Role.USER
                 history.say(role, contents, [inside(place, *path)], **facts)
-    return history.transcript(text_of(field_of(case, "evalId")) or stem, _GoogleADK.name)
+    return history.transcript(text_of(field_of(case, "evalId")) or stem, _Format.name)
 
 
 def _turn(turn: Record) -> Iterator[tuple[bool, Any, Path]]:
@@ -210,6 +210,3 @@ def _turn(turn: Record) -> Iterator[tuple[bool, Any, Path]]:
             yield _is_reply(event, "content"), event.get("content"), (key, events, position, "content")
         for inner, is_call in ((key_of(held, "toolUses"), True), (key_of(held, "toolResponses"), False)):
             yield is_call, held.get(inner), (key, inner)
-
-
-FORMAT = _GoogleADK()

@@ -113,7 +113,7 @@ class GooseHistory(Assembly):
     announced: str | None = None
 
 
-class _Goose:
+class _Format:
     name = "goose"
     label = "goose"
     source = "sessions/sessions.db; goose session export --format json; sessions/*.jsonl; stream-json of goose run"
@@ -195,7 +195,7 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
     return history.transcript(
         text_of(metadata.get("id")) or stem,
-        FORMAT.name,
+        _Format.name,
         title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
         model=text_of(settings.get("model_name")),
         window=window or None,
@@ -272,6 +272,3 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
         history.say(Role(message["role"]), contents, [origin], **facts)
     if not seen_by_agent:
         history.hidden.add(len(history.messages) - 1)
-
-
-FORMAT = _Goose()

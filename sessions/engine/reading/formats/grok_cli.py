@@ -41,7 +41,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
 
 
-class _GrokCli:
+class _Format:
     name = "grok_cli"
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
@@ -132,6 +132,3 @@ def _part(part: Any) -> Content:
     if not url:
         return block_of(part)
     return Content(Kind.IMAGE, url=url) if NO_BYTES.match(url) else media_link(url, kind=Kind.IMAGE)
-
-
-FORMAT = _GrokCli()

@@ -142,7 +142,7 @@ def _is_summary(contents: Sequence[Content]) -> bool:
     return any(content.kind is Kind.TEXT and content.text.lstrip().startswith(SUMMARY) for content in contents)
 
 
-class _Hermes:
+class _Format:
     name = "hermes"
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
@@ -208,6 +208,3 @@ def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
             sessions.append((row, partial(files.rows_of, source, "messages", where, (row.get("id"),))))
     for facts, load in sessions:
         yield Entry(first_text(facts, "id", "session_id"), text_of(facts.get("parent_session_id")), facts, load)
-
-
-FORMAT = _Hermes()

@@ -26,7 +26,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (*thinking, *found, *(chat_call(call) for call in calls))
 
 
-class _HuggingFaceTraces:
+class _Format:
     name = "hf_traces"
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
@@ -96,7 +96,4 @@ def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, 
             history.add(role, contents, (origin,), timestamp=time)
     native = text_of(record.get("id", record.get("session_id"))) or stem_of(source.name)
     title, client, model = (text_of(record.get(key)) for key in ("name", "harness", "model"))
-    return history.transcript(native, FORMAT.name, title=title, client=client, model=model)
-
-
-FORMAT = _HuggingFaceTraces()
+    return history.transcript(native, _Format.name, title=title, client=client, model=model)

@@ -336,7 +336,7 @@ def _off_branch(history: Assembly, event: Record) -> None:
     history.request(None, event_usage(event), model=model, timestamp=time, on_branch=False)
 
 
-class _Inspect:
+class _Format:
     name = "inspect"
     label = "Inspect"
     source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
@@ -427,6 +427,3 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
             yield value, Origin(1, 0, source.size, (name,))
         else:
             skipped.append(Skipped(1, 0, f"{name} is not an object"))
-
-
-FORMAT = _Inspect()

@@ -30,7 +30,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(held.get("tool_calls"))))
 
 
-class _KimiCli:
+class _Format:
     name = "kimi_cli"
     label = "Kimi CLI"
     source = "Sessions of Kimi CLI, ~/.kimi/sessions/<folder>/<id>/context.jsonl (JSONL)"
@@ -95,6 +95,3 @@ class KimiCliReading:
         typed = role is Role.USER and is_prompt(contents) and not is_own
         index = self.history.add(role, contents, [origin], typed=typed, meta=is_own)
         self.reply = index if role is Role.ASSISTANT else None
-
-
-FORMAT = _KimiCli()

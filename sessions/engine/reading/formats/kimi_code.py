@@ -310,7 +310,7 @@ def _part(part: Any) -> Content:
     return blocks.media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else blocks.opaque(part)
 
 
-class _KimiCode:
+class _Format:
     name = "kimi_code"
     label = "Kimi Code"
     source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
@@ -352,6 +352,3 @@ class _KimiCode:
         return Parsed(self.name, found, tuple(reading.skipped))
 
     contents = each_value(kimi_contents)
-
-
-FORMAT = _KimiCode()

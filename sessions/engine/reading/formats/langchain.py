@@ -60,7 +60,7 @@ def _smaller(assembly: Assembly) -> list[int]:
     return found
 
 
-class _LangChain:
+class _Format:
     name = "langchain"
     label = "LangChain"
     source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
@@ -146,6 +146,3 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
             loose.append((record, origin))
     if loose:
         yield loose, None
-
-
-FORMAT = _LangChain()

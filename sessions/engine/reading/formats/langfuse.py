@@ -47,7 +47,7 @@ class Observation:
         return as_dict(traces.decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
 
 
-class _Langfuse:
+class _Format:
     name = "langfuse"
     label = "Langfuse"
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
@@ -203,6 +203,3 @@ def _notes(others: Sequence[Observation]) -> tuple[str, ...]:
     usage = f"Usage of observations that are no generations: {sent:,} input and {made:,} output, not counted"
     repeated = f"Observations that are no generations: {named}; they repeat what generations say"
     return files.noted((kinds, repeated), (sent or made, usage))
-
-
-FORMAT = _Langfuse()

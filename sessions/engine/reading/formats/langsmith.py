@@ -75,7 +75,7 @@ def _tool_call_id(value: Record) -> str:
     return text_of(fields.get("tool_call_id")) or text_of(as_dict(value.get("inputs")).get("id"))
 
 
-class _LangSmith:
+class _Format:
     name = "langsmith"
     label = "LangSmith"
     source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
@@ -94,6 +94,3 @@ class _LangSmith:
 
     parse = Tracer(name, "run", _runs_in, _run, "Export the runs of type llm too", _ends_in).parse
     contents = all_values(read_again)
-
-
-FORMAT = _LangSmith()

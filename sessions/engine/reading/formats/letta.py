@@ -34,7 +34,7 @@ CUT_SHORT = {
 NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "error_message", "ping"})
 
 
-class _Letta:
+class _Format:
     name = "letta"
     label = "Letta"
     source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
@@ -159,6 +159,3 @@ def _contents(entry: Record) -> tuple[Content, ...]:
     if kind == "summary_message":
         return parts_of(entry.get("summary"))
     return parts_of(entry.get("content"))
-
-
-FORMAT = _Letta()

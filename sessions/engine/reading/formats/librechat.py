@@ -33,7 +33,7 @@ _INFO = re.compile(r"(\d{1,12})(?: ?/ ?| tokens\) exceed maxContextTokens \()(\d
 Placed = tuple[dict[str, Any], Origin]
 
 
-class _LibreChat:
+class _Format:
     name = "librechat"
     label = "LibreChat"
     source = "Conversations exported by LibreChat (JSON)"
@@ -83,7 +83,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         history.note(own, f"{key} in the file ({span}) are LibreChat's {OWN_ESTIMATE}, not usage")
     return history.transcript(
         text_of(record.get("conversationId")) or stem,
-        _LibreChat.name,
+        _Format.name,
         title=text_of(record.get("title")),
         window=count_of(options.get("maxContextTokens")) or None,
         system=measure(parts_of(text_of(options.get("promptPrefix")))),
@@ -220,6 +220,3 @@ def _file(file: Record) -> Content:
     is_picture = text_of(file.get("type")).startswith("image/")
     link, name = text_of(file.get("filepath")) or text_of(file.get("file_id")), text_of(file.get("filename"))
     return media_link(link, kind=Kind.IMAGE if is_picture else Kind.DOCUMENT, name=name)
-
-
-FORMAT = _LibreChat()

@@ -79,7 +79,7 @@ class Row:
         return next(filter(None, map(text_of, named)), "")
 
 
-class _LiteLlm:
+class _Format:
     name = "litellm"
     label = "LiteLLM"
     source = "Rows of LiteLLM_SpendLogs, of /spend/logs or of the table (JSON or JSONL)"
@@ -157,7 +157,7 @@ def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transc
             calls += _chained(read)
         else:
             built.append(_counted(members, measure, group or stem))
-    told = sessions_of(calls, measure, format_name=_LiteLlm.name, stem=stem) if calls else ()
+    told = sessions_of(calls, measure, format_name=_Format.name, stem=stem) if calls else ()
     return with_unique_ids([*told, *built])
 
 
@@ -253,12 +253,9 @@ def _counted(rows: Sequence[Row], measure: Measured, name: str) -> Transcript:
     history.warnings.append("LiteLLM did not store what was said: prompts and answers are not in this log")
     return history.transcript(
         name,
-        _LiteLlm.name,
+        _Format.name,
         otherwise=rows[0].text("model"),
         room=main_window(row.limit for row in rows),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
     )
-
-
-FORMAT = _LiteLlm()

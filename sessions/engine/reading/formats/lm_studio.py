@@ -56,7 +56,7 @@ def _call_id(value: Any) -> str:
     return str(value) if isinstance(value, int) else text_of(value)
 
 
-class _LmStudio:
+class _Format:
     name = "lm_studio"
     label = "LM Studio"
     source = "LM Studio conversations (conversation.json)"
@@ -139,6 +139,3 @@ def _fields(config: Any) -> dict[str, Any]:
     """The settings of a list of keys and values."""
     pairs = [as_dict(one) for one in as_list(as_dict(config).get("fields"))]
     return {pair["key"]: pair.get("value") for pair in pairs if isinstance(pair.get("key"), str)}
-
-
-FORMAT = _LmStudio()

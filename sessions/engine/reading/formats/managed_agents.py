@@ -166,7 +166,7 @@ class _Reading:
         self.thread.entries.append(entry)
 
 
-class _ManagedAgents:
+class _Format:
     name = "managed_agents"
     label = "Claude managed agent"
     source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events, or as a runner logs them"
@@ -253,6 +253,3 @@ def _is_event(event: Any) -> bool:
     kind = text_of(as_dict(event).get("type"))
     is_known = kind in TOLD or (kind.startswith(FAMILIES) and not kind.startswith(SYSTEM))
     return is_known and not any(key in event for key in FOREIGN_KEYS)
-
-
-FORMAT = _ManagedAgents()

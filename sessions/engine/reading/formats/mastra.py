@@ -36,7 +36,7 @@ def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     return traces.read_again(values, message)
 
 
-class _Mastra:
+class _Format:
     name = "mastra"
     label = "Mastra"
     source = "Traces of Mastra's AI tracing, exported (JSON or JSONL)"
@@ -231,6 +231,3 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
         return transcript
     event = RecordedEvent(EventKind.SESSION_END, n, place, said, last.reason)
     return replace(transcript, events=(*transcript.events, event))
-
-
-FORMAT = _Mastra()

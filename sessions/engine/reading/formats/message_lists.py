@@ -166,7 +166,7 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     history.note(True, "Read by its messages: of what else this file records, only the usual is known")
     return history.transcript(
         name,
-        FORMAT.name,
+        _Format.name,
         title=text_of(outer.get("title")),
         window=first_count(outer, *WINDOWS),
         otherwise=_model(outer),
@@ -245,7 +245,7 @@ def _model(plain: Record) -> str:
     return next((found for value in values if (found := text_of(value) or text_of(as_dict(value).get("id")))), "")
 
 
-class _MessageLists:
+class _Format:
     name = "message_lists"
     label = "Lists of messages"
     source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
@@ -280,6 +280,3 @@ class _MessageLists:
         return read_as(self.name, made, skipped, "no list of messages with roles")
 
     contents = each_value(_contents)
-
-
-FORMAT = _MessageLists()

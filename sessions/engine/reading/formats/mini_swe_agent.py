@@ -22,7 +22,7 @@ from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 
 
-class _MiniSweAgent:
+class _Format:
     name = "mini_swe_agent"
     label = "mini-swe-agent"
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
@@ -94,6 +94,3 @@ def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:
         # Observations are user entries too: only what comes before the first reply was typed.
         typed = entry["role"] == "user" and not history.requests
         history.add(role, contents, [origin], typed=typed, timestamp=timestamp)
-
-
-FORMAT = _MiniSweAgent()

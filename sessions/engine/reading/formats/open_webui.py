@@ -38,7 +38,7 @@ def _blocks(value: Any, origin: Origin, _: Message) -> tuple[Content, ...]:
     return item_contents(value) if OUTPUT in origin.path[-2:-1] else _contents(value)
 
 
-class _OpenWebUI:
+class _Format:
     name = "open_webui"
     label = "Open WebUI"
     source = "Chats exported by Open WebUI, one or a list (JSON)"
@@ -90,7 +90,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     system = text_of(as_dict(chat.get("params")).get("system")) or text_of(chat.get("system"))
     return history.transcript(
         text_of(record.get("id")) or text_of(chat.get("id")) or stem,
-        _OpenWebUI.name,
+        _Format.name,
         title=text_of(record.get("title")) or text_of(chat.get("title")),
         system=measure(parts_of(system)),
     )
@@ -165,6 +165,3 @@ def _file(value: Any) -> Content:
     is_picture = file.get("type") == "image" or text_of(file.get("content_type")).startswith("image/")
     link, kind = text_of(file.get("url")) or text_of(file.get("id")), Kind.IMAGE if is_picture else Kind.DOCUMENT
     return media_link(link, kind=kind, name=text_of(file.get("name")))
-
-
-FORMAT = _OpenWebUI()

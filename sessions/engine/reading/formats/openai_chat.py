@@ -19,7 +19,7 @@ from sessions.engine.transcript.types import Content, Message, Origin, Parsed, S
 DISPLAY = "messages_display"
 
 
-class _OpenAIChat:
+class _Format:
     name = "openai_chat"
     label = "OpenAI chat"
     source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
@@ -62,6 +62,3 @@ class _OpenAIChat:
             position = int(message.id.rpartition(".")[2])
             return shapes.chat_contents(said[position]) if position < len(said) else ()
         return tuple(content for value in values for content in shapes.chat_contents(value))
-
-
-FORMAT = _OpenAIChat()

@@ -32,7 +32,7 @@ RESPONSES_WIRE = Wire(
 )
 
 
-class _OpenAIResponses:
+class _Format:
     name = "openai_responses"
     label = "OpenAI Responses"
     source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
@@ -204,6 +204,3 @@ def _is_request(document: Record) -> bool:
 
 def _is_response(document: Record) -> bool:
     return document.get("object") in ("response", "response.compaction") and isinstance(document.get("output"), list)
-
-
-FORMAT = _OpenAIResponses()

@@ -103,7 +103,7 @@ def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ..
     return result_contents(value) if isinstance(value, list) else parts_contents(as_dict(decoded(value)))
 
 
-class _Opencode:
+class _Format:
     name = "opencode"
     label = "opencode"
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
@@ -176,7 +176,7 @@ def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, meas
     reading.prune()
     return reading.history.transcript(
         text_of(facts.get("id")),
-        _Opencode.name,
+        _Format.name,
         title=text_of(facts.get("title")),
         client=text_of(facts.get("version")),
         project=text_of(facts.get("directory")),
@@ -336,6 +336,3 @@ def _usage(tokens: Any) -> Usage | None:
     apart = reasoning and count_of(counts.get("total")) == fresh + output + reasoning + read + write
     whole = output + reasoning if apart else output
     return exclusive_usage(fresh, whole, cache_read=read, cache_write=write, reasoning=reasoning)
-
-
-FORMAT = _Opencode()

@@ -133,7 +133,7 @@ def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ..
     return v0.contents_of_event(value) if v0.is_event(value) else v1.contents_of_event(value)
 
 
-class _OpenHands:
+class _Format:
     name = "openhands"
     label = "OpenHands"
     source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
@@ -230,6 +230,3 @@ def _fill_usage(history: Assembly, holder: Record) -> None:
         spent = by_id.get(request.response_id, in_order) if request.response_id else in_order
         if request.usage is None and spent is not None:
             history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
-
-
-FORMAT = _OpenHands()

@@ -70,7 +70,7 @@ def is_flagged(span: Span) -> bool:
     return span.get(FLAG) in (True, "true", "True")
 
 
-class _Otel:
+class _Format:
     name = "otel"
     label = "OpenTelemetry"
     source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
@@ -230,6 +230,3 @@ def _usage(span: Span) -> Usage | None:
         cache_write=count(WRITE_KEYS),
         reasoning=count(("llm.token_count.completion_details.reasoning", "gen_ai.usage.reasoning_tokens")),
     )
-
-
-FORMAT = _Otel()

@@ -236,7 +236,7 @@ def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
     return [node.place for node in kept if node.place is not None and node.mark is None]
 
 
-class _Pi:
+class _Format:
     name = "pi"
     label = "pi"
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
@@ -314,6 +314,3 @@ def _is_bare(value: Record) -> bool:
 
 def _is_pi(message: Record) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
-
-
-FORMAT = _Pi()

@@ -52,7 +52,7 @@ def _shown(item: Any) -> Content:
     return Content(shown, media_type=media, data=data) if data else opaque(held or {"value": item})
 
 
-class _PydanticAI:
+class _Format:
     name = "pydantic_ai"
     label = "pydantic-ai"
     source = "Message histories of pydantic-ai, as ModelMessagesTypeAdapter writes them (JSON or JSONL)"
@@ -122,6 +122,3 @@ def _fits(value: Any) -> bool:
     if held.get("kind") not in ("request", "response") or not isinstance(parts, list):
         return False
     return all("part_kind" in as_dict(part) for part in parts) and bool(parts or "usage" in held)
-
-
-FORMAT = _PydanticAI()

@@ -60,7 +60,7 @@ def qwen_contents(value: Any) -> tuple[Content, ...]:
     return parts_of(as_dict(message if isinstance(message, dict) else value).get("parts"))
 
 
-class _QwenCode:
+class _Format:
     name = "qwen_code"
     label = "Qwen Code"
     source = "Session files of Qwen Code 0.21, ~/.qwen/projects/…/chats (JSONL)"
@@ -221,7 +221,7 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
             live = _compress(thread, record, record.history, live)
     notes = noted((n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"))
     facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title, "warnings": notes}
-    return session_of(thread, format=FORMAT.name, window=window or None, **facts)
+    return session_of(thread, format=_Format.name, window=window or None, **facts)
 
 
 def _append(thread: Thread, entry: Entry, record: _Record) -> int:
@@ -260,6 +260,3 @@ def _stayed(thread: Thread, history: Sequence[Entry], live: Sequence[int]) -> di
         if match is not None:
             found[position], end = live[match], match
     return found
-
-
-FORMAT = _QwenCode()

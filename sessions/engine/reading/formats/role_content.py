@@ -42,7 +42,7 @@ def _contents(value: Record) -> tuple[Content, ...]:
     return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
 
 
-class _RoleContent:
+class _Format:
     name = "role_content"
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
@@ -120,6 +120,3 @@ def _add(assembly: Assembly, origin: Origin, value: Record, contents: tuple[Cont
     if role is Role.ASSISTANT and not follows:
         noted = as_dict(value.get("metadata"))
         assembly.request(made, usage_at(as_dict(noted.get("usage")), "gptme"), model=text_of(noted.get("model")))
-
-
-FORMAT = _RoleContent()

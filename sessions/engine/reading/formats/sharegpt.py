@@ -114,7 +114,7 @@ def _image(image: Any) -> Content:
     return Content(Kind.OPAQUE, text=dumps(link), name="image")
 
 
-class _ShareGpt:
+class _Format:
     name = "sharegpt"
     label = "ShareGPT"
     source = "ShareGPT conversations, Hugging Face chat records (JSON or JSONL)"
@@ -201,8 +201,5 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
     native = next((str(v) for v in ids if isinstance(v, (str, int)) and (v or type(v) is int)), "")
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
     return assembly.transcript(
-        native or stem, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
+        native or stem, _Format.name, model=text_of(record.get("model")), system=assembly.measure(system)
     )
-
-
-FORMAT = _ShareGpt()

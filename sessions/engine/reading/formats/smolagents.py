@@ -23,7 +23,7 @@ CARRY_OUT = "Now proceed and carry out this plan."
 """What stands behind every plan (``PlanningStep.to_messages``)."""
 
 
-class _Smolagents:
+class _Format:
     name = "smolagents"
     label = "smolagents"
     source = "smolagents agent memories (get_full_steps, get_succinct_steps; JSON)"
@@ -117,6 +117,3 @@ def _said(value: Any, side: Sequence[str | int], calls: Any) -> tuple[Content, .
     said = parts_of(CARRY_OUT if side == ("plan",) else value)
     first = as_dict(next(iter(as_list(calls)), None))
     return said if calls is None else (result_of(said, first.get("id"), is_error=is_error),)
-
-
-FORMAT = _Smolagents()

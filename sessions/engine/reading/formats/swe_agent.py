@@ -29,7 +29,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
-class _SweAgent:
+class _Format:
     name = "swe_agent"
     label = "SWE-agent"
     source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
@@ -129,6 +129,3 @@ def _totals(document: Record) -> tuple[str, ...]:
     sent, received = count_of(stats.get("tokens_sent")), count_of(stats.get("tokens_received"))
     totals = f"{sent:,} tokens sent and {received:,} received in {count_of(stats.get('api_calls')):,} calls"
     return noted((sent or received, f"The file reports totals of the run only ({totals}): no usage of single calls"))
-
-
-FORMAT = _SweAgent()

@@ -41,7 +41,7 @@ DONE = frozenset({BY_USER, "agent_stop"})
 """How a simulation ends that came to its end."""
 
 
-class _Tau2:
+class _Format:
     name = "tau2"
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
@@ -114,7 +114,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         made.event(EventKind.SESSION_END, ended_by)
     elif ended_by == BY_USER:
         made.event(EventKind.INTERRUPTION, ended_by)
-    return made.transcript(native, FORMAT.name, model=model, started_at=started, ended_at=ended)
+    return made.transcript(native, _Format.name, model=model, started_at=started, ended_at=ended)
 
 
 def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:
@@ -125,6 +125,3 @@ def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:
             yield from ((value, inside(at, "tool_messages", n)) for n, value in enumerate(together))
         else:
             yield turn, at
-
-
-FORMAT = _Tau2()

@@ -102,7 +102,7 @@ def _index(value: Any, items: list[Any]) -> int:
     return value if known else len(items)
 
 
-class _VSCodeChat:
+class _Format:
     name = "vscode_chat"
     label = "VS Code chat"
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
@@ -225,6 +225,3 @@ def _text(part: Any, depth: int = 0) -> str:
     inner = as_dict(inner.get("node")) or inner
     children = as_list(inner.get("children")) if depth < MAX_DEPTH else []
     return text_of(inner.get("text")) + "".join(_text(child, depth + 1) for child in children)
-
-
-FORMAT = _VSCodeChat()

@@ -23,7 +23,7 @@ from sessions.engine.transcript.types import Parsed, Skipped
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 
 
-class _WireCapture:
+class _Format:
     name = "wire_capture"
     label = "Wire capture"
     is_wire = True
@@ -102,6 +102,3 @@ def _own_format(exchanges: Sequence[wire.HttpExchange], calls: Sequence[wire.Htt
         if all(wire.is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
             return name
     return ""
-
-
-FORMAT = _WireCapture()

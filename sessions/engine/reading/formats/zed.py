@@ -31,7 +31,7 @@ PROVIDERS = {"copilot_chat": "github-copilot"}
 """Sellers under the names that other transcripts have for them."""
 
 
-class _Zed:
+class _Format:
     name = "zed"
     label = "Zed"
     source = "Zed's threads, threads/threads.db in its data folder (SQLite)"
@@ -195,7 +195,7 @@ class _Thread:
         updated = seconds(row.get("updated_at")) or seconds(self.value.get("updated_at"))
         return self.history.transcript(
             text_of(row.get("id")),
-            _Zed.name,
+            _Format.name,
             title=text_of(self.value.get("title")) or text_of(row.get("summary")),
             parent_id=text_of(row.get("parent_id")) or text_of(around.get("parent_thread_id")),
             model=self.model,
@@ -310,6 +310,3 @@ def _legacy_contents(message: Record) -> tuple[Content, ...]:
             found.append(Content(Kind.TEXT, text=text))
     found += [_call(as_dict(call)) for call in as_list(message.get("tool_uses"))]
     return tuple(found)
-
-
-FORMAT = _Zed()
