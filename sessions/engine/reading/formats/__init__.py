@@ -22,9 +22,9 @@ Contents = Callable[[Any, Sequence[Any], Message], tuple[Content, ...]]
 YES, PARTLY, NO = "yes", "partly", "not recorded"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """Where an agent's files record what else there is to know; "" is "not recorded".
+    """Where an agent's files record what there is to know beside messages; "" is "not recorded".
 
     ``error`` with its words and code, refusals for size among them; a ``compaction`` that came about, ``failed``, or
     was ``begun`` and has no end; ``who`` started it; a ``clearing`` or prune; the ``window`` and the ``threshold``
@@ -47,11 +47,11 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Records):
     """What of an agent's sessions a format reads: ``YES``, ``PARTLY``, or ``NO`` where its files do not record it.
 
     ``versions`` are those of the agent whose files were seen; ``usage`` is yes where calls have theirs.  ``live``: the
-    file grows while the agent works, so that it can be followed.  ``records`` says where each event stands.
+    file grows while the agent works, so that it can be followed.
     """
 
     versions: str = ""
@@ -61,7 +61,6 @@ class Coverage:
     refusals: str = NO
     subagents: str = NO
     live: str = NO
-    records: Records = Records()
 
 
 UNKNOWN = Coverage()

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
@@ -204,11 +204,9 @@ class _Format:
     source = "Messages of the Agent Client Protocol, one a line: session/prompt and session/update"
     coverage = Coverage(
         images=PARTLY, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="error in place of an answer", compaction="compaction_update completed",
-            failed="compaction_update failed", begun="compaction_update in_progress or cancelled, and no end",
-            window="usage_update size",
-        ),
+        error="error in place of an answer", compaction="compaction_update completed",
+        failed="compaction_update failed", begun="compaction_update in_progress or cancelled, and no end",
+        window="usage_update size",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

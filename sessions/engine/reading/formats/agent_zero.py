@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
@@ -42,10 +42,8 @@ class _Format:
     source = "Agent Zero chat.json, and its exported chats"
     coverage = Coverage(
         compactions=PARTLY, refusals=PARTLY, subagents=YES,
-        records=Records(
-            error="log, type error", compaction="summary of a bulk or a topic",
-            failed="log: History compression stalled", end="log: the last warning",
-        ),
+        error="log, type error", compaction="summary of a bulk or a topic",
+        failed="log: History compression stalled", end="log: the last warning",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
@@ -234,10 +234,8 @@ class _Format:
     source = "OpenAI Agents SDK: the database of SQLiteSession (SQLite), traces as they are exported (JSON or JSONL)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=PARTLY,
-        records=Records(
-            error="span's error", compaction="item compaction", who="always auto", model="span_data.model",
-            end="agent span's error",
-        ),
+        error="span's error", compaction="item compaction", who="always auto", model="span_data.model",
+        end="agent span's error",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
@@ -41,10 +41,8 @@ class _Format:
     source = "Chat history of aider, .aider.chat.history.md (Markdown)"
     coverage = Coverage(
         usage=PARTLY, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="lines of > that tell a provider's refusal", compaction="a summary's prompt",
-            who="the command", model="Model:",
-        ),
+        error="lines of > that tell a provider's refusal", compaction="a summary's prompt",
+        who="the command", model="Model:",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import base64_of, definitions, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
@@ -98,11 +98,9 @@ class _Format:
     source = "Conversations of Amazon Q Developer CLI and Kiro CLI: /save (JSON), data.sqlite3 (SQLite)"
     coverage = Coverage(
         images=YES, compactions=PARTLY, refusals=YES,
-        records=Records(
-            error="transcript", compaction="latest_summary", begun="transcript", who="transcript",
-            window="model_info.context_window_tokens", model="request_metadata.model_id",
-            interruption="CancelledToolUses",
-        ),
+        error="transcript", compaction="latest_summary", begun="transcript", who="transcript",
+        window="model_info.context_window_tokens", model="request_metadata.model_id",
+        interruption="CancelledToolUses",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

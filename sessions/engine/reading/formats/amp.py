@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
@@ -39,7 +39,7 @@ class _Format:
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
     coverage = Coverage(
         "0.0.17", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(error="state.error", compaction="info with a summary", model="usage.model"),
+        error="state.error", compaction="info with a summary", model="usage.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -104,11 +104,9 @@ class _Format:
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
-            who="block: auto; request's compaction: manual", clearing="applied_edits",
-            threshold="context_management", model="model",
-        ),
+        error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
+        who="block: auto; request's compaction: manual", clearing="applied_edits",
+        threshold="context_management", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

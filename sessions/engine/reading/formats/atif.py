@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_name, tool_use
@@ -108,7 +108,7 @@ class _Format:
     source = "Agent Trajectory Interchange Format 1.2 to 1.7 (JSON)"
     coverage = Coverage(
         "1.2 to 1.7", usage=YES, images=YES, compactions=YES, subagents=YES, live=PARTLY,
-        records=Records(compaction="a step copied as context", model="model_name"),
+        compaction="a step copied as context", model="model_name",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Sniff, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, found_in
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
@@ -51,7 +51,7 @@ class _Format:
     name = "braintrust"
     label = "Braintrust"
     source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
+    coverage = Coverage(usage=YES, images=PARTLY, model="metadata.model")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = [span for record in first_records(head) for span, _ in _spans_in(record)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._branch import way_to
@@ -42,7 +42,7 @@ class _Format:
     name = "chatgpt_export"
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
-    coverage = Coverage(images=PARTLY, records=Records(model="metadata.model_slug"))
+    coverage = Coverage(images=PARTLY, model="metadata.model_slug")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = [record for record in first_records(head) if _is_conversation(record)]

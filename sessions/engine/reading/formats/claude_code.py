@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sessions.engine.reading.byte_breakdown import Tally
-from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Measured, Sniff, each_value
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._claude_bodies import Shelves
 from sessions.engine.reading.formats._claude_build import kin_of, linked, transcripts_of
@@ -51,12 +51,10 @@ class _Format:
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
     coverage = Coverage(
         "1.0.0 to 2.1.219", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="isApiErrorMessage, error, errorDetails, apiErrorStatus", compaction="compact_boundary",
-            failed="compact_result failed, local-command-stderr", who="compactMetadata.trigger",
-            clearing="microcompact_boundary", retry="system api_error",
-            interruption="[Request interrupted by user", end="result with is_error", model="message.model",
-        ),
+        error="isApiErrorMessage, error, errorDetails, apiErrorStatus", compaction="compact_boundary",
+        failed="compact_result failed, local-command-stderr", who="compactMetadata.trigger",
+        clearing="microcompact_boundary", retry="system api_error",
+        interruption="[Request interrupted by user", end="result with is_error", model="message.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

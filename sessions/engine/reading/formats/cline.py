@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import opaque
@@ -139,12 +139,10 @@ class _Format:
     source = "api_conversation_history.json, ui_messages.json, session messages of Cline, Roo; not context_history.json"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="api_req_failed, error, streamingFailedMessage",
-            compaction="conversationHistoryDeletedRange, condense_context", failed="condense_context_error",
-            who="sliding_window_truncation: auto", retry="api_req_retry_delayed, error_retry",
-            interruption="cancelReason user_cancelled", model="modelInfo",
-        ),
+        error="api_req_failed, error, streamingFailedMessage",
+        compaction="conversationHistoryDeletedRange, condense_context", failed="condense_context_error",
+        who="sliding_window_truncation: auto", retry="api_req_retry_delayed, error_retry",
+        interruption="cancelReason user_cancelled", model="modelInfo",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _codex_reading as rollout
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
@@ -57,11 +57,9 @@ class _Format:
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
     coverage = Coverage(
         "0.2 to 0.144", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="event error, codex_error_info", compaction="compacted", window="model_context_window",
-            who="its place in the turn", retry="event stream_error", interruption="turn_aborted",
-            model="turn_context.model",
-        ),
+        error="event error, codex_error_info", compaction="compacted", window="model_context_window",
+        who="its place in the turn", retry="event stream_error", interruption="turn_aborted",
+        model="turn_context.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

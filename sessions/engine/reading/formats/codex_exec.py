@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -37,9 +37,7 @@ class _Format:
     name = "codex_exec"
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
-    coverage = Coverage(
-        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES, records=Records(error="turn.failed, error")
-    )
+    coverage = Coverage("0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES, error="turn.failed, error")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, plain_part, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
@@ -141,13 +141,11 @@ class _Format:
     source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
     coverage = Coverage(
         "0.0.420 to 1.0.77", usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="session.error", compaction="session.compaction_complete, session.truncation",
-            failed="session.compaction_complete, success false",
-            who="customInstructions, or its place beside the work",
-            begun="session.compaction_start and no end", window="session.truncation tokenLimit",
-            interruption="abort", end="session.shutdown errorReason", model="session.model_change",
-        ),
+        error="session.error", compaction="session.compaction_complete, session.truncation",
+        failed="session.compaction_complete, success false",
+        who="customInstructions, or its place beside the work",
+        begun="session.compaction_start and no end", window="session.truncation tokenLimit",
+        interruption="abort", end="session.shutdown errorReason", model="session.model_change",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

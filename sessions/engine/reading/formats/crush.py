@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
@@ -39,9 +39,7 @@ class _Format:
     source = "Crush's database, .crush/crush.db (SQLite)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES,
-        records=Records(
-            error="part finish with reason error", compaction="summary_message_id", model="messages.model",
-        ),
+        error="part finish with reason error", compaction="summary_message_id", model="messages.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

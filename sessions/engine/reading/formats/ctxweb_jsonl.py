@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Measured, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of
 from sessions.engine.reading.formats._branch import RESULTS, THINKING
@@ -186,9 +186,7 @@ class _Format:
     source = "ctxweb export --to jsonl"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES,
-        records=Records(
-            compaction="head compactions", who="head compactions", window="head window", model="request.model",
-        ),
+        compaction="head compactions", who="head compactions", window="head window", model="request.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import as_read, is_prompt, title_of, with_id
@@ -43,7 +43,7 @@ class _Format:
     name = "cursor"
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
-    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, records=Records(error="turn_ended error"))
+    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, error="turn_ended error")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import system_contents
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, title_of, tool_use
@@ -202,12 +202,10 @@ class _Format:
     source = "Sessions of DeepSeek Harness, ~/.dsh/sessions/…/session.jsonl, also packed with zstd"
     coverage = Coverage(
         "0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
-        records=Records(
-            error="failure in llm, step and turn events", compaction="compaction/summary",
-            failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
-            clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
-            model="provenance.model",
-        ),
+        error="failure in llm, step and turn events", compaction="compaction/summary",
+        failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
+        clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
+        model="provenance.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
@@ -186,7 +186,7 @@ class _Format:
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(error="error in place of an answer", compaction="<state_snapshot>", model="modelVersion"),
+        error="error in place of an answer", compaction="<state_snapshot>", model="modelVersion",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

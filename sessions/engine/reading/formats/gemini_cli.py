@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import title_of, tool_use
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
@@ -127,10 +127,8 @@ class _Format:
     source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
     coverage = Coverage(
         "0.1 to 0.61", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="record or event error", compaction="$set messages", clearing="$set messages",
-            end="result with an error", model="model",
-        ),
+        error="record or event error", compaction="$set messages", clearing="$set messages",
+        end="result with an error", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

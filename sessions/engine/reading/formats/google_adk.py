@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._gemini_parts import content_of, field_of, gemini_usage, key_of, parts_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
@@ -37,10 +37,8 @@ class _Format:
     source = "Sessions of Google ADK, as adk run --save_session and its API write them; eval sets (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY,
-        records=Records(
-            error="errorCode, errorMessage", compaction="actions.compaction", who="always auto", model="modelVersion",
-            interruption="interrupted", end="finishReason MAX_TOKENS",
-        ),
+        error="errorCode, errorMessage", compaction="actions.compaction", who="always auto", model="modelVersion",
+        interruption="interrupted", end="finishReason MAX_TOKENS",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

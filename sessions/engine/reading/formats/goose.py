@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
@@ -119,11 +119,9 @@ class _Format:
     source = "sessions/sessions.db; goose session export --format json; sessions/*.jsonl; stream-json of goose run"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
-            failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
-            begun="the same notice", window="model_config.context_limit",
-        ),
+        error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
+        failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
+        begun="the same notice", window="model_config.context_limit",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

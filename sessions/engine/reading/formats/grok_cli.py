@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
@@ -45,7 +45,7 @@ class _Format:
     name = "grok_cli"
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
-    coverage = Coverage(images=YES, live=YES, records=Records(model="model"))
+    coverage = Coverage(images=YES, live=YES, model="model")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)

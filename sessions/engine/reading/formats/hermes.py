@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import preview_of, result_of
@@ -146,9 +146,7 @@ class _Format:
     name = "hermes"
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
-    coverage = Coverage(
-        usage=PARTLY, images=YES, compactions=YES, subagents=YES, records=Records(compaction="a summary's prefix")
-    )
+    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, subagents=YES, compaction="a summary's prefix")
 
     def sniff(self, head: Head) -> Sniff | None:
         if files.has_columns(head, "sessions", "end_reason", "parent_session_id"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_call, chat_parts
@@ -30,9 +30,7 @@ class _Format:
     name = "hf_traces"
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
-    coverage = Coverage(
-        usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY, records=Records(model="message.model")
-    )
+    coverage = Coverage(usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY, model="message.model")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
@@ -342,10 +342,8 @@ class _Format:
     source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
     coverage = Coverage(
         "2 and 3", usage=YES, images=YES, compactions=YES,
-        records=Records(
-            error="model event's error", compaction="event compaction", who="always auto",
-            end="sample's error and limit", model="model event's model",
-        ),
+        error="model event's error", compaction="event compaction", who="always auto",
+        end="sample's error and limit", model="model event's model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, part_of
@@ -34,7 +34,7 @@ class _Format:
     name = "kimi_cli"
     label = "Kimi CLI"
     source = "Sessions of Kimi CLI, ~/.kimi/sessions/<folder>/<id>/context.jsonl (JSONL)"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, live=YES, records=Records(compaction="its opening"))
+    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, live=YES, compaction="its opening")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)

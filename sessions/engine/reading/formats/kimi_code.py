@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of, thought_of
@@ -316,10 +316,8 @@ class _Format:
     source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
     coverage = Coverage(
         "protocol 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
-        records=Records(
-            error="error in a record", compaction="context.apply_compaction",
-            who="full_compaction.begin source", clearing="micro_compaction.apply", model="llm.request model",
-        ),
+        error="error in a record", compaction="context.apply_compaction",
+        who="full_compaction.begin source", clearing="micro_compaction.apply", model="llm.request model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _langchain_messages as dumped
 from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS
@@ -66,10 +66,8 @@ class _Format:
     source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES,
-        records=Records(
-            compaction="lc_source summarization, _summarization_event", who="always auto",
-            model="response_metadata.model_name",
-        ),
+        compaction="lc_source summarization, _summarization_event", who="always auto",
+        model="response_metadata.model_name",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

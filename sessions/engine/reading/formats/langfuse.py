@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
@@ -53,9 +53,7 @@ class _Format:
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
-        records=Records(
-            error="level ERROR, statusMessage", compaction="gen_ai.conversation.compacted", model="model",
-        ),
+        error="level ERROR, statusMessage", compaction="gen_ai.conversation.compacted", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Sniff, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, response_fact
@@ -81,7 +81,7 @@ class _Format:
     source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES,
-        records=Records(error="run's error", model="ls_model_name"),
+        error="run's error", model="ls_model_name",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
@@ -40,10 +40,8 @@ class _Format:
     source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
     coverage = Coverage(
         images=PARTLY, compactions=YES, refusals=YES,
-        records=Records(
-            error="error_message; trigger context_window_exceeded", compaction="summary_message",
-            who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
-        ),
+        error="error_message; trigger context_window_exceeded", compaction="summary_message",
+        who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

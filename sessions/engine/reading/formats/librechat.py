@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._branch import branch
@@ -39,10 +39,8 @@ class _Format:
     source = "Conversations exported by LibreChat (JSON)"
     coverage = Coverage(
         images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="error of a message", compaction="summary", model="model of a message", interruption="unfinished",
-            window="options.maxContextTokens",
-        ),
+        error="error of a message", compaction="summary", model="model of a message", interruption="unfinished",
+        window="options.maxContextTokens",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

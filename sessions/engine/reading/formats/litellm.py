@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.base.words import counted, words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import Assembly, main_window, with_unique_ids
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -85,10 +85,8 @@ class _Format:
     source = "Rows of LiteLLM_SpendLogs, of /spend/logs or of the table (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES,
-        records=Records(
-            error="metadata.error_information", window="model_map_value.max_input_tokens", model="model",
-            retry="metadata.attempted_retries, attempted_fallbacks",
-        ),
+        error="metadata.error_information", window="model_map_value.max_input_tokens", model="model",
+        retry="metadata.attempted_retries, attempted_fallbacks",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

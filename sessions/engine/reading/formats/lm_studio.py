@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as, with_room
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
@@ -62,9 +62,7 @@ class _Format:
     source = "LM Studio conversations (conversation.json)"
     coverage = Coverage(
         usage=YES, images=PARTLY,
-        records=Records(
-            window="loadModelConfig contextLength", end="genInfo.stats.stopReason", model="genInfo.identifier",
-        ),
+        window="loadModelConfig contextLength", end="genInfo.stats.stopReason", model="genInfo.identifier",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

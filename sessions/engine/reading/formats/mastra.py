@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import counted
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
@@ -42,10 +42,8 @@ class _Format:
     source = "Traces of Mastra's AI tracing, exported (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES, subagents=YES,
-        records=Records(
-            error="error, errorInfo", model="responseModel, model", interruption="output.status aborted, suspended",
-            end="finishReason length, maxSteps, tripwireAbort",
-        ),
+        error="error, errorInfo", model="responseModel, model", interruption="output.status aborted, suspended",
+        end="finishReason length, maxSteps, tripwireAbort",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

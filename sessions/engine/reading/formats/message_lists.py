@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
@@ -251,10 +251,8 @@ class _Format:
     source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=PARTLY, refusals=PARTLY,
-        records=Records(
-            error="error of a message", compaction="conversationSummary", model="model beside it",
-            window="contextLength and the like",
-        ),
+        error="error of a message", compaction="conversationSummary", model="model beside it",
+        window="contextLength and the like",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._counts import openai_usage
@@ -28,7 +28,7 @@ class _Format:
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
     coverage = Coverage(
         "0.1 to 2.0", usage=PARTLY, refusals=YES, live=PARTLY,
-        records=Records(error="info.exit_status", model="config.model"),
+        error="info.exit_status", model="config.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link
 from sessions.engine.reading.formats._branch import way_to
@@ -44,7 +44,7 @@ class _Format:
     source = "Chats exported by Open WebUI, one or a list (JSON)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(error="error of a message", compaction=SUMMARY, model="model of a message"),
+        error="error of a message", compaction=SUMMARY, model="model of a message",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _chat_shapes as shapes
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
@@ -25,9 +25,7 @@ class _Format:
     source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="error in place of an answer", compaction="a summary in place of messages", model="model",
-        ),
+        error="error in place of an answer", compaction="a summary in place of messages", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

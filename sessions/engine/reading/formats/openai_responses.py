@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
@@ -38,10 +38,8 @@ class _Format:
     source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="response.failed, error", compaction="item compaction, response.compaction",
-            who="item: auto; endpoint: manual", threshold="compact_threshold", model="model",
-        ),
+        error="response.failed, error", compaction="item compaction, response.compaction",
+        who="item: auto; endpoint: manual", threshold="compact_threshold", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

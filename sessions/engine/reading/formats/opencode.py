@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
@@ -109,10 +109,8 @@ class _Format:
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
     coverage = Coverage(
         "1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
-        records=Records(
-            error="info.error", compaction="part compaction", who="part's auto",
-            clearing="state.time.compacted", interruption="MessageAbortedError", model="modelID",
-        ),
+        error="info.error", compaction="part compaction", who="part's auto",
+        clearing="state.time.compacted", interruption="MessageAbortedError", model="modelID",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

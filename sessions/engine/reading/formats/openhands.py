@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
@@ -139,10 +139,8 @@ class _Format:
     source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
     coverage = Coverage(
         "0.35 to 0.40, SDK", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="ConversationErrorEvent, agent_state_changed reason", compaction="Condensation",
-            who="no CondensationRequest: auto", model="metrics, response.model",
-        ),
+        error="ConversationErrorEvent, agent_state_changed reason", compaction="Condensation",
+        who="no CondensationRequest: auto", model="metrics, response.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _calls as traced
 from sessions.engine.reading.formats import _otel_spans as otel
 from sessions.engine.reading.formats import _traces as traces
@@ -76,10 +76,8 @@ class _Format:
     source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="status ERROR, exception events",
-            compaction="part compaction, gen_ai.conversation.compacted", model="gen_ai.response.model",
-        ),
+        error="status ERROR, exception events",
+        compaction="part compaction, gen_ai.conversation.compacted", model="gen_ai.response.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
@@ -242,10 +242,8 @@ class _Format:
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
     coverage = Coverage(
         "1 and 3", usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="stopReason error, errorMessage", compaction="entry compaction",
-            interruption="stopReason aborted", model="message.model",
-        ),
+        error="stopReason error, errorMessage", compaction="entry compaction",
+        interruption="stopReason aborted", model="message.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

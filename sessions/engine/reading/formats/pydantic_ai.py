@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
@@ -56,7 +56,7 @@ class _Format:
     name = "pydantic_ai"
     label = "pydantic-ai"
     source = "Message histories of pydantic-ai, as ModelMessagesTypeAdapter writes them (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="model_name"))
+    coverage = Coverage(usage=YES, images=PARTLY, model="model_name")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._counts import inclusive_usage
@@ -66,10 +66,8 @@ class _Format:
     source = "Session files of Qwen Code 0.21, ~/.qwen/projects/…/chats (JSONL)"
     coverage = Coverage(
         "0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="ui_telemetry error_message, status_code", compaction="chat_compression",
-            window="contextWindowSize", model="model",
-        ),
+        error="ui_telemetry error_message, status_code", compaction="chat_compression",
+        window="contextWindowSize", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import parts_of
@@ -28,7 +28,7 @@ class _Format:
     label = "smolagents"
     source = "smolagents agent memories (get_full_steps, get_succinct_steps; JSON)"
     coverage = Coverage(
-        usage=YES, refusals=PARTLY, records=Records(error="error of a step without model_output", model="raw.model"),
+        usage=YES, refusals=PARTLY, error="error of a step without model_output", model="raw.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
@@ -35,7 +35,7 @@ class _Format:
     source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
     coverage = Coverage(
         "0.6 to 1.1", usage=PARTLY, images=YES, refusals=YES, subagents=YES, live=PARTLY,
-        records=Records(error="info.exit_status"),
+        error="info.exit_status",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

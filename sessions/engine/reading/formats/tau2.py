@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -45,7 +45,7 @@ class _Format:
     name = "tau2"
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
-    coverage = Coverage(usage=YES, records=Records(interruption="termination_reason user_stop"))
+    coverage = Coverage(usage=YES, interruption="termination_reason user_stop")
 
     def sniff(self, head: Head) -> Sniff | None:
         for record in first_records(head):

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._records import inside, objects, stem_of
@@ -108,7 +108,7 @@ class _Format:
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
     coverage = Coverage(
         compactions=YES, refusals=YES, images=PARTLY, live=PARTLY,
-        records=Records(error="result.errorDetails", compaction="metadata.summary", model="resolvedModel"),
+        error="result.errorDetails", compaction="metadata.summary", model="resolvedModel",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import with_room
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -30,11 +30,9 @@ class _Format:
     source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="response of a failed call", compaction="item or block compaction",
-            failed="a compaction without content", who="item: auto; endpoint: manual",
-            clearing="applied_edits", model="model", window="options.num_ctx",
-        ),
+        error="response of a failed call", compaction="item or block compaction",
+        failed="a compaction without content", who="item: auto; endpoint: manual",
+        clearing="applied_edits", model="model", window="options.num_ctx",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
@@ -37,11 +37,9 @@ class _Format:
     source = "Zed's threads, threads/threads.db in its data folder (SQLite)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=PARTLY, subagents=YES,
-        records=Records(
-            error="exceeded_window_error (before 0.3.0)", compaction="message Compaction",
-            who="an empty User in front of it: manual", model="model of the thread",
-            end="tool_use_limit_reached",
-        ),
+        error="exceeded_window_error (before 0.3.0)", compaction="message Compaction",
+        who="an empty User in front of it: manual", model="model of the thread",
+        end="tool_use_limit_reached",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
