@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry
@@ -35,8 +35,7 @@ SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|
 RESULT = "TOOL_CALL_RESULT"
 
 
-class _Format:
-    name = "ag_ui"
+class _Format(Format):
     label = "AG-UI"
     source = "Events of the Agent User Interaction Protocol, AG-UI (JSON or JSONL)"
     coverage = Coverage(usage=PARTLY, live=YES, error="RUN_ERROR")

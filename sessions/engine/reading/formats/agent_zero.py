@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
@@ -36,8 +36,7 @@ class Entry(NamedTuple):
     is_prompt: bool = False
 
 
-class _Format:
-    name = "agent_zero"
+class _Format(Format):
     label = "Agent Zero"
     source = "Agent Zero chat.json, and its exported chats"
     coverage = Coverage(

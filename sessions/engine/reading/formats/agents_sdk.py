@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
@@ -228,8 +228,7 @@ def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     return read_again(values, message)
 
 
-class _Format:
-    name = "agents_sdk"
+class _Format(Format):
     label = "OpenAI Agents SDK"
     source = "OpenAI Agents SDK: the database of SQLiteSession (SQLite), traces as they are exported (JSON or JSONL)"
     coverage = Coverage(

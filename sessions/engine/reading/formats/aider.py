@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Measured, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
@@ -35,8 +35,7 @@ LISTED = re.compile(r"> \$ *[\d.]+ +([\d,]+) ([a-z][a-z ]*[a-z])(?: {2}|\s*$)")
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
-class _Format:
-    name = "aider"
+class _Format(Format):
     label = "aider"
     source = "Chat history of aider, .aider.chat.history.md (Markdown)"
     coverage = Coverage(

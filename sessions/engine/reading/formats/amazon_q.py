@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import base64_of, definitions, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
@@ -92,8 +92,7 @@ class _Entry(NamedTuple):
     places: tuple[Origin, Origin]
 
 
-class _Format:
-    name = "amazon_q"
+class _Format(Format):
     label = "Amazon Q, Kiro CLI"
     source = "Conversations of Amazon Q Developer CLI and Kiro CLI: /save (JSON), data.sqlite3 (SQLite)"
     coverage = Coverage(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
@@ -33,8 +33,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return blocks_of(as_dict(entry).get("content"), _block)
 
 
-class _Format:
-    name = "amp"
+class _Format(Format):
     label = "Amp"
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
     coverage = Coverage(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -98,8 +98,7 @@ def _lines(source: Source) -> Iterator[Placed]:
             yield value, Origin(line.number, line.offset + skip, line.length - skip)
 
 
-class _Format:
-    name = "anthropic_messages"
+class _Format(Format):
     label = "Anthropic Messages"
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
     coverage = Coverage(

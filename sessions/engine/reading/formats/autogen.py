@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
@@ -46,8 +46,7 @@ def _part(part: Any) -> Content:
     return opaque(held or {"value": part})
 
 
-class _Format:
-    name = "autogen"
+class _Format(Format):
     label = "AutoGen"
     source = "States of AutoGen's agents and teams, as save_state writes them (JSON)"
     coverage = Coverage(images=YES)

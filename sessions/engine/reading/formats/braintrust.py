@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Sniff, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Sniff, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, found_in
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
@@ -47,8 +47,7 @@ def _run(span: Record, origin: Origin) -> Run:
     )
 
 
-class _Format:
-    name = "braintrust"
+class _Format(Format):
     label = "Braintrust"
     source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
     coverage = Coverage(usage=YES, images=PARTLY, model="metadata.model")
@@ -59,5 +58,5 @@ class _Format:
             return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")
         return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
 
-    parse = Tracer(name, "span", _spans_in, _run, "Export whole traces").parse
+    parse = Tracer("braintrust", "span", _spans_in, _run, "Export whole traces").parse
     contents = all_values(read_again)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, tool_use
 from sessions.engine.reading.formats._records import object_of, stem_of
@@ -22,8 +22,7 @@ STEP_KEYS = frozenset({"model_output", "result", "state"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
 
 
-class _Format:
-    name = "browser_use"
+class _Format(Format):
     label = "browser-use"
     source = "browser-use AgentHistoryList.save_to_file (JSON)"
     coverage = Coverage(usage=PARTLY, images=YES, live=PARTLY, error="result.error of a step without a reply")

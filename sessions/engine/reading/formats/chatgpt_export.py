@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._branch import way_to
@@ -38,8 +38,7 @@ def _contents(node: Any) -> tuple[Content, ...]:
     return said
 
 
-class _Format:
-    name = "chatgpt_export"
+class _Format(Format):
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
     coverage = Coverage(images=PARTLY, model="metadata.model_slug")

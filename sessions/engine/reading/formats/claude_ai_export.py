@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._branch import way_to
@@ -22,8 +22,7 @@ SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-class _Format:
-    name = "claude_ai_export"
+class _Format(Format):
     label = "Claude.ai export"
     source = "conversations.json of Claude.ai's data export"
     coverage = Coverage(images=PARTLY)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sessions.engine.reading.byte_breakdown import Tally
-from sessions.engine.reading.formats import YES, Coverage, Measured, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Measured, Sniff, each_value
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._claude_bodies import Shelves
 from sessions.engine.reading.formats._claude_build import kin_of, linked, transcripts_of
@@ -45,8 +45,7 @@ class ClaudeReading:
     tally: Tally = field(default_factory=Tally)
 
 
-class _Format:
-    name = "claude_code"
+class _Format(Format):
     label = "Claude Code"
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
     coverage = Coverage(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _codex_reading as rollout
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
@@ -51,8 +51,7 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     return replace(found, started_at=started, ended_at=ended, warnings=notes)
 
 
-class _Format:
-    name = "codex"
+class _Format(Format):
     label = "Codex"
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
     coverage = Coverage(

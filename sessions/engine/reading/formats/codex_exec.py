@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -33,8 +33,7 @@ UNANSWERED = ("web_search", "todo_list")
 """Calls whose result the stream does not print."""
 
 
-class _Format:
-    name = "codex_exec"
+class _Format(Format):
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
     coverage = Coverage("0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES, error="turn.failed, error")

@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
@@ -33,8 +33,7 @@ def _part(part: Record) -> Content:
     return reader(said) if reader and said else opaque(part)
 
 
-class _Format:
-    name = "crush"
+class _Format(Format):
     label = "Crush"
     source = "Crush's database, .crush/crush.db (SQLite)"
     coverage = Coverage(

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats import YES, Coverage, Measured, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Measured, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of
 from sessions.engine.reading.formats._branch import RESULTS, THINKING
@@ -180,8 +180,7 @@ def _contents(value: Record) -> tuple[Content, ...]:
     return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
 
-class _Format:
-    name = "ctxweb_jsonl"
+class _Format(Format):
     label = "ctxweb export"
     source = "ctxweb export --to jsonl"
     coverage = Coverage(

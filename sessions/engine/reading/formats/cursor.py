@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import as_read, is_prompt, title_of, with_id
@@ -39,8 +39,7 @@ class CursorReading:
     n_turns: int = 0
 
 
-class _Format:
-    name = "cursor"
+class _Format(Format):
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
     coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, error="turn_ended error")

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, result_of, title_of, tool_use
@@ -147,8 +147,7 @@ def _facts(source: Source) -> Record:
     return {}
 
 
-class _Format:
-    name = "cursor_db"
+class _Format(Format):
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
     coverage = Coverage(usage=PARTLY, subagents=YES, window="contextTokenLimit", model="modelInfo, modelConfig")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import NO, PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
@@ -21,8 +21,7 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
 
 
-class _Format:
-    name = "entire"
+class _Format(Format):
     label = "Entire"
     source = "Condensed transcripts of Entire's checkpoints, transcript.jsonl (JSONL)"
     coverage = Coverage("0.5 to 0.7", usage=NO, images=PARTLY)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, title_of, tool_use
@@ -72,8 +72,7 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=said),) if said else ()
 
 
-class _Format:
-    name = "factory_droid"
+class _Format(Format):
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
     coverage = Coverage("0.81", images=YES, refusals=YES, live=YES, error="event error", model="modelId")

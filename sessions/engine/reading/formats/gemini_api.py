@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
@@ -180,8 +180,7 @@ def _system(request: Record) -> Iterator[Content]:
             yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
 
 
-class _Format:
-    name = "gemini_api"
+class _Format(Format):
     label = "Gemini API"
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
     coverage = Coverage(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._gemini_parts import content_of, field_of, gemini_usage, key_of, parts_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
@@ -31,8 +31,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return content_of(value) if isinstance(value, dict) and (value.get("parts") or value.get("text")) else ()
 
 
-class _Format:
-    name = "google_adk"
+class _Format(Format):
     label = "Google ADK"
     source = "Sessions of Google ADK, as adk run --save_session and its API write them; eval sets (JSON or JSONL)"
     coverage = Coverage(

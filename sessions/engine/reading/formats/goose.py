@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
@@ -113,8 +113,7 @@ class GooseHistory(Assembly):
     announced: str | None = None
 
 
-class _Format:
-    name = "goose"
+class _Format(Format):
     label = "goose"
     source = "sessions/sessions.db; goose session export --format json; sessions/*.jsonl; stream-json of goose run"
     coverage = Coverage(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
@@ -41,8 +41,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
 
 
-class _Format:
-    name = "grok_cli"
+class _Format(Format):
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
     coverage = Coverage(images=YES, live=YES, model="model")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import preview_of, result_of
@@ -142,8 +142,7 @@ def _is_summary(contents: Sequence[Content]) -> bool:
     return any(content.kind is Kind.TEXT and content.text.lstrip().startswith(SUMMARY) for content in contents)
 
 
-class _Format:
-    name = "hermes"
+class _Format(Format):
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
     coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, subagents=YES, compaction="a summary's prefix")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_call, chat_parts
@@ -26,8 +26,7 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (*thinking, *found, *(chat_call(call) for call in calls))
 
 
-class _Format:
-    name = "hf_traces"
+class _Format(Format):
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
     coverage = Coverage(usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY, model="message.model")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
@@ -336,8 +336,7 @@ def _off_branch(history: Assembly, event: Record) -> None:
     history.request(None, event_usage(event), model=model, timestamp=time, on_branch=False)
 
 
-class _Format:
-    name = "inspect"
+class _Format(Format):
     label = "Inspect"
     source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
     coverage = Coverage(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, part_of
@@ -30,8 +30,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(held.get("tool_calls"))))
 
 
-class _Format:
-    name = "kimi_cli"
+class _Format(Format):
     label = "Kimi CLI"
     source = "Sessions of Kimi CLI, ~/.kimi/sessions/<folder>/<id>/context.jsonl (JSONL)"
     coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, live=YES, compaction="its opening")

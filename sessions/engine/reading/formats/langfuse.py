@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
@@ -47,8 +47,7 @@ class Observation:
         return as_dict(traces.decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
 
 
-class _Format:
-    name = "langfuse"
+class _Format(Format):
     label = "Langfuse"
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
     coverage = Coverage(

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._branch import branch
@@ -33,8 +33,7 @@ _INFO = re.compile(r"(\d{1,12})(?: ?/ ?| tokens\) exceed maxContextTokens \()(\d
 Placed = tuple[dict[str, Any], Origin]
 
 
-class _Format:
-    name = "librechat"
+class _Format(Format):
     label = "LibreChat"
     source = "Conversations exported by LibreChat (JSON)"
     coverage = Coverage(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.base.words import counted, words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import Assembly, main_window, with_unique_ids
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -79,8 +79,7 @@ class Row:
         return next(filter(None, map(text_of, named)), "")
 
 
-class _Format:
-    name = "litellm"
+class _Format(Format):
     label = "LiteLLM"
     source = "Rows of LiteLLM_SpendLogs, of /spend/logs or of the table (JSON or JSONL)"
     coverage = Coverage(

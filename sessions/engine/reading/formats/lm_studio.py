@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as, with_room
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
@@ -56,8 +56,7 @@ def _call_id(value: Any) -> str:
     return str(value) if isinstance(value, int) else text_of(value)
 
 
-class _Format:
-    name = "lm_studio"
+class _Format(Format):
     label = "LM Studio"
     source = "LM Studio conversations (conversation.json)"
     coverage = Coverage(

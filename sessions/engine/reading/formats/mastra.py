@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import counted
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
@@ -36,8 +36,7 @@ def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     return traces.read_again(values, message)
 
 
-class _Format:
-    name = "mastra"
+class _Format(Format):
     label = "Mastra"
     source = "Traces of Mastra's AI tracing, exported (JSON or JSONL)"
     coverage = Coverage(

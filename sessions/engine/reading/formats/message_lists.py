@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
@@ -245,8 +245,7 @@ def _model(plain: Record) -> str:
     return next((found for value in values if (found := text_of(value) or text_of(as_dict(value).get("id")))), "")
 
 
-class _Format:
-    name = "message_lists"
+class _Format(Format):
     label = "Lists of messages"
     source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
     coverage = Coverage(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._counts import openai_usage
@@ -22,8 +22,7 @@ from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 
 
-class _Format:
-    name = "mini_swe_agent"
+class _Format(Format):
     label = "mini-swe-agent"
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
     coverage = Coverage(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link
 from sessions.engine.reading.formats._branch import way_to
@@ -38,8 +38,7 @@ def _blocks(value: Any, origin: Origin, _: Message) -> tuple[Content, ...]:
     return item_contents(value) if OUTPUT in origin.path[-2:-1] else _contents(value)
 
 
-class _Format:
-    name = "open_webui"
+class _Format(Format):
     label = "Open WebUI"
     source = "Chats exported by Open WebUI, one or a list (JSON)"
     coverage = Coverage(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _chat_shapes as shapes
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
@@ -19,8 +19,7 @@ from sessions.engine.transcript.types import Content, Message, Origin, Parsed, S
 DISPLAY = "messages_display"
 
 
-class _Format:
-    name = "openai_chat"
+class _Format(Format):
     label = "OpenAI chat"
     source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
     coverage = Coverage(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
@@ -103,8 +103,7 @@ def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ..
     return result_contents(value) if isinstance(value, list) else parts_contents(as_dict(decoded(value)))
 
 
-class _Format:
-    name = "opencode"
+class _Format(Format):
     label = "opencode"
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
     coverage = Coverage(

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
@@ -133,8 +133,7 @@ def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ..
     return v0.contents_of_event(value) if v0.is_event(value) else v1.contents_of_event(value)
 
 
-class _Format:
-    name = "openhands"
+class _Format(Format):
     label = "OpenHands"
     source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
     coverage = Coverage(

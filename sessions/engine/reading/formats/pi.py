@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
@@ -236,8 +236,7 @@ def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
     return [node.place for node in kept if node.place is not None and node.mark is None]
 
 
-class _Format:
-    name = "pi"
+class _Format(Format):
     label = "pi"
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
     coverage = Coverage(

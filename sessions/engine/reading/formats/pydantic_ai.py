@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
@@ -52,8 +52,7 @@ def _shown(item: Any) -> Content:
     return Content(shown, media_type=media, data=data) if data else opaque(held or {"value": item})
 
 
-class _Format:
-    name = "pydantic_ai"
+class _Format(Format):
     label = "pydantic-ai"
     source = "Message histories of pydantic-ai, as ModelMessagesTypeAdapter writes them (JSON or JSONL)"
     coverage = Coverage(usage=YES, images=PARTLY, model="model_name")

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
@@ -114,8 +114,7 @@ def _image(image: Any) -> Content:
     return Content(Kind.OPAQUE, text=dumps(link), name="image")
 
 
-class _Format:
-    name = "sharegpt"
+class _Format(Format):
     label = "ShareGPT"
     source = "ShareGPT conversations, Hugging Face chat records (JSON or JSONL)"
     coverage = Coverage(images=YES)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import parts_of
@@ -23,8 +23,7 @@ CARRY_OUT = "Now proceed and carry out this plan."
 """What stands behind every plan (``PlanningStep.to_messages``)."""
 
 
-class _Format:
-    name = "smolagents"
+class _Format(Format):
     label = "smolagents"
     source = "smolagents agent memories (get_full_steps, get_succinct_steps; JSON)"
     coverage = Coverage(

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -41,8 +41,7 @@ DONE = frozenset({BY_USER, "agent_stop"})
 """How a simulation ends that came to its end."""
 
 
-class _Format:
-    name = "tau2"
+class _Format(Format):
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
     coverage = Coverage(usage=YES, interruption="termination_reason user_stop")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import with_room
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -23,8 +23,7 @@ from sessions.engine.transcript.types import Parsed, Skipped
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 
 
-class _Format:
-    name = "wire_capture"
+class _Format(Format):
     label = "Wire capture"
     is_wire = True
     source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"

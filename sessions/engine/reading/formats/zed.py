@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
@@ -31,8 +31,7 @@ PROVIDERS = {"copilot_chat": "github-copilot"}
 """Sellers under the names that other transcripts have for them."""
 
 
-class _Format:
-    name = "zed"
+class _Format(Format):
     label = "Zed"
     source = "Zed's threads, threads/threads.db in its data folder (SQLite)"
     coverage = Coverage(
