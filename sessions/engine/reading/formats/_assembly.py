@@ -149,6 +149,11 @@ class Assembly(Telling):
         self._run_open = not response_id
         return index
 
+    def answer(self, contents: Sequence[Content], origins: Sequence[Origin], **facts: Any) -> int:
+        """A reply that makes a request of its own, whatever stands before it; its index."""
+        self.end_run()
+        return self.reply(contents, origins, **facts)
+
     def say(
         self,
         role: Role,

@@ -114,8 +114,7 @@ def _add(history: Assembly, entries: Sequence[Entry], log: Sequence[Record]) -> 
             open_turn += 1
         contents = _contents(entry.value)
         if entry.value.get("ai"):
-            history.end_run()
-            history.reply(contents, [entry.origin])
+            history.answer(contents, [entry.origin])
         else:
             history.add(Role.USER, contents, [entry.origin], typed=entry.is_prompt)
     _stand_for(history, held)

@@ -193,8 +193,7 @@ class _Reading:
             spans = [call, *tools] if call else tools
             contents = [content for span in spans for content in _span_contents(span.value, Role.ASSISTANT)]
             facts = call.facts | {"response_id": text_of(call.data.get("response_id"))} if call else {}
-            history.end_run()
-            history.reply(contents, [s.origin for s in spans], id=spans[0].id, timestamp=spans[0].started, **facts)
+            history.answer(contents, [s.origin for s in spans], id=spans[0].id, timestamp=spans[0].started, **facts)
         if call and error:
             self.has_failed = True
             history.fail(error, model=call.facts["model"])

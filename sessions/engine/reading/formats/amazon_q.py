@@ -162,8 +162,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             if contents := q_contents(entry.assistant):
                 when = seconds(entry.metadata.get("stream_end_timestamp_ms"))
                 native, model = of_answer(entry.assistant, "message_id"), text_of(entry.metadata.get("model_id"))
-                history.end_run()
-                history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
+                history.answer(contents, [entry.places[1]], model=model, id=native, timestamp=when)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))
     # By where they come from.
     tools = [tool for listed in as_dict(record.get("tools")).values() for tool in as_list(listed)]

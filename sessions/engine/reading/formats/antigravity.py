@@ -110,8 +110,7 @@ def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
     if kind == REPLY:
         calls = [with_id(content, f"L{origin.line}.{n}") for n, content in enumerate(contents)]
         reading.open = [call.call_id for call in calls if call.kind is Kind.TOOL_USE]
-        history.end_run()
-        history.reply(calls, (origin,), model=reading.model, **facts)
+        history.answer(calls, (origin,), model=reading.model, **facts)
     elif kind == USER:
         # Title and model, where what the user typed tells them.
         text = text_of(step.get("content"))

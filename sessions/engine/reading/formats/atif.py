@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_name, tool_use
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import inside, misread, stem_of
+from sessions.engine.reading.formats._records import inside, misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -196,11 +196,7 @@ def _trajectories(
 def _assembled(document: Record, path: Path, file: File) -> Assembly:
     assembly = Assembly(file.measure)
     model = text_of(as_dict(document.get("agent")).get("model_name"))
-    for position, step in enumerate(document["steps"]):
-        if not isinstance(step, dict):
-            file.skipped.append(Skipped(1, 0, f"step {position} is not an object"))
-            continue
-        place = Origin(1, 0, file.size, (*path, "steps", position))
+    for step, place in objects_in(document["steps"], Origin(1, 0, file.size, (*path, "steps")), file.skipped, "step"):
         if is_compaction(step):
             # Its summary is what the step observed; in a continuation it is in the next file.
             boundary, made = len(assembly.messages), len(assembly.compactions)

@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, tool_use
-from sessions.engine.reading.formats._records import object_of, stem_of
+from sessions.engine.reading.formats._records import inside, object_of, objects_in, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMATE
@@ -38,12 +38,10 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = object_of(source, "a history")
         assembly, skipped, estimates = Assembly(measure), list[Skipped](), list[int]()
-        for position, step in enumerate(as_list(document.get("history"))):
-            if not isinstance(step, dict):
-                skipped.append(Skipped(1, 0, f"step {position} is not an object"))
-            else:
-                _add(assembly, step, position, source.size)
-                estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
+        whole = Origin(1, 0, source.size, ("history",))
+        for step, origin in objects_in(as_list(document.get("history")), whole, skipped, "step"):
+            _add(assembly, step, origin)
+            estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
         known = list(filter(None, estimates))
         span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
         dropped = "browser-use drops each step's state and screenshot after its reply"
@@ -60,28 +58,23 @@ class _Format(Format):
         return _results(values[0], position) if side == "result" else _state(values[0])
 
 
-def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:
+def _add(assembly: Assembly, step: Record, origin: Origin) -> None:
     """The messages of one step; a step whose model call failed has no reply and its error as a result."""
-    metadata = as_dict(step.get("metadata"))
+    metadata, position = as_dict(step.get("metadata")), int(origin.path[-1])
     number = count_of(metadata.get("step_number")) or position
     start, end = seconds(metadata.get("step_start_time")), seconds(metadata.get("step_end_time"))
-
-    def place(*path: str) -> list[Origin]:
-        return [Origin(1, 0, size, ("history", position, *path))]
-
     if state := _state(step):
-        assembly.add(Role.USER, state, place(), id=f"step-{number}.state", typed=False, timestamp=start)
+        assembly.add(Role.USER, state, [origin], id=f"step-{number}.state", typed=False, timestamp=start)
     output = step.get("model_output")
     if isinstance(output, dict):
-        reply = _reply(output, position)
-        index = assembly.add(Role.ASSISTANT, reply, place("model_output"), id=f"step-{number}", timestamp=end)
-        assembly.request(index)
+        reply, place = _reply(output, position), [inside(origin, "model_output")]
+        assembly.answer(reply, place, id=f"step-{number}", timestamp=end)
     else:
         for result in map(as_dict, as_list(step.get("result"))):
             assembly.fail(result.get("error"))
     if results := _results(step.get("result"), position):
         native = f"step-{number}.results"
-        assembly.add(Role.USER, results, place("result"), id=native, typed=False, timestamp=end)
+        assembly.add(Role.USER, results, [inside(origin, "result")], id=native, typed=False, timestamp=end)
 
 
 def _state(step: Record) -> tuple[Content, ...]:

@@ -79,9 +79,8 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
         contents = tuple(_content(follow(entry, path), path) for path in paths)
         places = [inside(origin, *path) for path in paths]
         facts: dict[str, Any] = {"id": f"{native}.{number}" if number and native else native, "timestamp": time}
-        index = history.add(who, contents, places, **facts)
-        if who is Role.ASSISTANT:
-            history.request(index)
+        history.end_run()
+        history.say(who, contents, places, **facts)
 
 
 def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._blocks import opaque
 from sessions.engine.reading.formats._chat_blocks import part_of, parts_of, role_of
 from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, sold_by, ui_contents
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -58,9 +58,7 @@ def entry_contents(entry: Any) -> tuple[Content, ...]:
 
 def read_history(entries: Sequence[Any], path: Path, size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
     """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
-    kept = [(entry, Origin(1, 0, size, (*path, n))) for n, entry in enumerate(entries) if isinstance(entry, dict)]
-    odd = (n for n, entry in enumerate(entries) if not isinstance(entry, dict))
-    skipped += [Skipped(1, 0, f"message {n} is not an object") for n in odd]
+    kept = list(objects_in(entries, Origin(1, 0, size, path), skipped, "message"))
     marks = _marks([entry for entry, _ in kept])
     mark_numbers = {mark.index: number for number, mark in enumerate(marks)}
     for index, (entry, origin) in enumerate(kept):

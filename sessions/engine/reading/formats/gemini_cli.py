@@ -89,9 +89,7 @@ def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
         for refusal in run.refused.get(number, ()):
             made.refuse(refusal)
         timestamp = seconds(unit.values[0].get("timestamp"))
-        index = made.add(unit.role, event_contents(unit.values), unit.origins, timestamp=timestamp)
-        if unit.role is Role.ASSISTANT:
-            made.request(index, model=run.model)
+        made.say(unit.role, event_contents(unit.values), unit.origins, {"model": run.model}, timestamp=timestamp)
     for refusal in run.refused.get(len(run.units), ()):
         made.refuse(refusal)
     if len(made.requests) == run.n_totals == 1:

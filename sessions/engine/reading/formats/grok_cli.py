@@ -89,8 +89,8 @@ class _Reading:
             self.waiting.append((entry, origin))
         elif kind == "assistant":
             before, origins = self._waited()
-            index = self.history.add(Role.ASSISTANT, (*before, *_contents(entry)), [*origins, origin])
-            self.history.request(index, model=text_of(entry.get("model_id")))
+            said, model = (*before, *_contents(entry)), text_of(entry.get("model_id"))
+            self.history.answer(said, [*origins, origin], model=model)
         elif kind == "system":
             self.broken_off()
             self.system += _contents(entry)

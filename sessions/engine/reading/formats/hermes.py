@@ -131,8 +131,7 @@ class Lineage:
             facts["preview"] = preview_of(replace(one, text=one.text.partition("\n")[2]) for one in contents)
             index = self.history.summary(contents, (origin,), made, **facts)
         elif role is Role.ASSISTANT and made is None:
-            index = self.history.reply(contents, (origin,), **facts)
-            self.history.end_run()
+            index = self.history.answer(contents, (origin,), **facts)
         else:
             index = self.history.add(role, contents, (origin,), compaction=made, **facts)
         self.keys.setdefault(contents, index)

@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._blocks import definitions, media_link, opa
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import inside, object_of
+from sessions.engine.reading.formats._records import inside, object_of, objects_in
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ErrorKind, EventKind
@@ -404,12 +404,8 @@ def _header(source: Source) -> Record:
 def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     archive = source.archive()
     if archive is None:
-        document = object_of(source, "an Inspect log")
-        for position, value in enumerate(as_list(document.get("samples"))):
-            if isinstance(value, dict):
-                yield value, Origin(1, 0, source.size, ("samples", position))
-            else:
-                skipped.append(Skipped(1, 0, f"sample {position} is not an object"))
+        samples = as_list(object_of(source, "an Inspect log").get("samples"))
+        yield from objects_in(samples, Origin(1, 0, source.size, ("samples",)), skipped, "sample")
         return
     names = [name for name in archive.names if _is_sample(name)]
     for position, name in enumerate(names, 1):

@@ -109,8 +109,7 @@ class _Reading:
         said, self.said = self.said, []
         contents = [content for entry, _ in said for content in _contents(entry)]
         if contents:
-            self.history.end_run()
-            self.history.reply(contents, [origin for _, origin in said], **_facts(said[0][0]))
+            self.history.answer(contents, [origin for _, origin in said], **_facts(said[0][0]))
 
     def _compaction(self, entry: Record, origin: Origin) -> None:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""

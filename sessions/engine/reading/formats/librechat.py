@@ -151,8 +151,7 @@ def _answer(history: Assembly, message: Record, origin: Origin, facts: dict[str,
         elif kind == ERROR:
             _refused(history, _text(part), model)
         elif contents := [content for one, at in step for content in _contents(one, at, Role.ASSISTANT)]:
-            history.end_run()
-            history.reply(contents, [at for _, at in step], model=model, **facts)
+            history.answer(contents, [at for _, at in step], model=model, **facts)
             for one, at in step:
                 if results := _contents(one, at, Role.USER) if _kind((one, at)) == CALL else ():
                     history.add(Role.USER, results, [at], typed=False, timestamp=time)

@@ -18,13 +18,13 @@ from sessions.engine.base.words import counted, words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import Assembly, main_window, with_unique_ids
-from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._call_sessions import Found, found_in, sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
 
@@ -117,13 +117,8 @@ def _is_row(value: Any) -> bool:
     return isinstance(value.get("request_id"), str) and isinstance(value.get("call_type"), str)
 
 
-def _rows_in(record: Record) -> Iterator[tuple[Record, Path]]:
-    if _is_row(record):
-        yield record, ()
-        return
-    for position, value in enumerate(as_list(record.get("data"))):
-        if _is_row(value):
-            yield value, ("data", position)
+def _rows_in(record: Record) -> Found:
+    return found_in(record, _is_row, ("data",))
 
 
 def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:

@@ -187,8 +187,7 @@ def _add(history: Assembly, one: Found, plain: Record) -> None:
         return
     if one.role is Role.ASSISTANT:
         if contents and not is_error:
-            history.end_run()
-            history.reply(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
+            history.answer(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
     elif one.role is not None and contents:
         history.add(one.role, contents, [one.origin], timestamp=time)
     for key, value in one.entry.items():

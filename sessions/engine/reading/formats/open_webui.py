@@ -144,11 +144,9 @@ def _reply(history: Assembly, message: Record, origin: Origin, facts: dict[str, 
             continue
         n_calls -= 1
         usage = None if n_calls else _usage(message)
-        history.end_run()
-        history.reply(contents, places, usage=usage, model=model, id="" if n_calls else native, **facts)
+        history.answer(contents, places, usage=usage, model=model, id="" if n_calls else native, **facts)
     if not runs and (said := _contents(message)):
-        history.end_run()
-        history.reply(said, [origin], usage=_usage(message), model=model, id=native, **facts)
+        history.answer(said, [origin], usage=_usage(message), model=model, id=native, **facts)
 
 
 def _usage(message: Record) -> Usage | None:

@@ -75,9 +75,8 @@ class _Format(Format):
             if message["kind"] == "response":
                 contents = [content for part in parts for content in _part(part)]
                 usage, model = _usage(as_dict(message.get("usage"))), text_of(message.get("model_name"))
-                history.end_run()
                 places = places or [inside(origin, "parts")]
-                history.reply(contents, places, usage=usage, model=model, timestamp=time)
+                history.answer(contents, places, usage=usage, model=model, timestamp=time)
                 continue
             instructions += [words] if (words := text_of(message.get("instructions"))) else []
             for part, place in zip(parts, places, strict=True):

@@ -88,9 +88,8 @@ def _step(history: Assembly, record: Record, origin: Origin) -> None:
     if not said:
         history.fail(record.get("error"), model=model)
         return
-    history.end_run()
     usage = usage_of(record.get("token_usage"))
-    history.reply(said, [origin], usage=usage, model=model, timestamp=end)
+    history.answer(said, [origin], usage=usage, model=model, timestamp=end)
     calls = record.get("tool_calls")
     for key in ("plan", "observations", "error"):
         if record.get(key):

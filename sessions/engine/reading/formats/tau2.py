@@ -101,8 +101,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         ):
             n_others += 1
         elif contents and role == "assistant":
-            made.end_run()
-            made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
+            made.answer(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
         elif contents:
             made.add(ROLES[role], contents, [origin], timestamp=time)
     made.note(n_others, f"The customer's own calls and their results: {n_others}; the agent does not see them")

@@ -112,8 +112,7 @@ class _Thread:
         place = inside(at, "content")
         contents = _read(message.get("content"), place.path)
         if contents:
-            self.history.end_run()
-            self.history.reply(contents, (place,), usage=usage, model=self.model, provider=self.provider)
+            self.history.answer(contents, (place,), usage=usage, model=self.model, provider=self.provider)
         elif usage:
             self._request(None, usage)
         self._results(message.get(RESULTS), inside(at, RESULTS))
@@ -152,9 +151,8 @@ class _Thread:
         name = f"m{native}" if isinstance(native, int) else ""
         if role is Role.ASSISTANT:
             if contents:
-                self.history.end_run()
                 usage = self._legacy_usage(place)
-                self.history.reply(contents, (at,), id=name, usage=usage, model=self.model, provider=self.provider)
+                self.history.answer(contents, (at,), id=name, usage=usage, model=self.model, provider=self.provider)
             self._results(message.get(RESULTS), inside(at, RESULTS))
             return
         results = as_list(message.get(RESULTS))
