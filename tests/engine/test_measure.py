@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -15,9 +14,6 @@ from sessions.engine.tokens.estimators._images import image_tokens
 from sessions.engine.tokens.text_facts import TextFacts, text_facts
 from sessions.engine.tokens.tokenizer import TokenCounter, count
 from sessions.engine.transcript.types import Block, Content, Kind, Message, Parsed, Role, Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.images import Place
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (40).to_bytes(4, "big") + (30).to_bytes(4, "big") + bytes(200)
 DATA = base64.b64encode(PNG).decode()
@@ -51,7 +47,7 @@ def test_sizes_and_tokens_of_every_level() -> None:
 
 
 def test_media_are_handed_over_decoded() -> None:
-    seen: list[tuple[str, str, bytes, Place | None]] = []
+    seen: list[tuple[str, str, bytes]] = []
     urlsafe = base64.urlsafe_b64encode(bytes(range(200, 256)) * 3).decode().rstrip("=")
     contents = [
         Content(Kind.IMAGE, media_type="image/png", data=DATA),
@@ -61,8 +57,8 @@ def test_media_are_handed_over_decoded() -> None:
     with TokenCounter() as counter:
         blocks = Measure(counter, on_media=lambda *call: seen.append(call))(contents)
     assert seen == [
-        (hashlib.sha256(PNG).hexdigest(), "image/png", PNG, None),
-        (hashlib.sha256(seen[1][2]).hexdigest(), "application/pdf", bytes(range(200, 256)) * 3, None),
+        (hashlib.sha256(PNG).hexdigest(), "image/png", PNG),
+        (hashlib.sha256(seen[1][2]).hexdigest(), "application/pdf", bytes(range(200, 256)) * 3),
     ]
     linked = blocks[2].media
     assert linked is not None

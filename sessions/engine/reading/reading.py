@@ -59,7 +59,7 @@ def read_transcripts(
     chosen, reason = (_named(format), "chosen by name") if format else _sniffed(source)
     own = TokenCounter() if counter is None else counter
     try:
-        parsed = plausible(settle(chosen.parse(source, Measure(own, on_media, source.place_of)), own))
+        parsed = plausible(settle(chosen.parse(source, Measure(own, on_media)), own))
     finally:
         if counter is None:
             own.close()
