@@ -16,7 +16,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head,
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import preview_of, result_of
-from sessions.engine.reading.formats._chat_blocks import chat_call, chat_parts
+from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._traces import decoded, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -46,7 +46,7 @@ def hermes_contents(value: Any) -> tuple[Content, ...]:
     said = as_dict(value)
     held = said.get("content")
     parts = decoded(held) if isinstance(held, str) and held.lstrip().startswith('[{"type"') else held
-    found = chat_parts(parts)
+    found = parts_of(parts)
     if said.get("role") == "tool":
         return (result_of(found, said.get("tool_call_id")),)
     thought = text_of(said.get("reasoning_content")) or text_of(said.get("reasoning"))
@@ -54,7 +54,7 @@ def hermes_contents(value: Any) -> tuple[Content, ...]:
         text_of(as_dict(item).get("encrypted_content")) for item in as_list(decoded(said.get("codex_reasoning_items")))
     )
     thinking = (Content(Kind.THINKING, text=thought, payload=encrypted),) if thought or encrypted else ()
-    return (*thinking, *found, *(chat_call(call) for call in as_list(decoded(said.get("tool_calls")))))
+    return (*thinking, *found, *(call_of(call) for call in as_list(decoded(said.get("tool_calls")))))
 
 
 def lineages(entries: Sequence[Entry]) -> list[list[Entry]]:
@@ -174,7 +174,7 @@ class _Format(Format):
                 title=text_of(last.get("title")),
                 model=text_of(last.get("model")),
                 parent_id=whole.get(first.parent, first.parent),
-                system=measure(chat_parts(text_of(first.record.get("system_prompt"))) + tools),
+                system=measure(parts_of(text_of(first.record.get("system_prompt"))) + tools),
             )
             found.append(transcript)
         return read_as(self.name, found, skipped)

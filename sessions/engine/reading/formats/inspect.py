@@ -17,7 +17,7 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
-from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
+from sessions.engine.reading.formats._chat_blocks import ROLES, parts_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import inside, object_of, objects_in
@@ -55,11 +55,11 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
     The provider is sent a failed tool's error in place of an empty content.
     """
     content = message.get("content")
-    parts = tuple(_part(part) for part in content) if isinstance(content, list) else chat_parts(content)
+    parts = tuple(_part(part) for part in content) if isinstance(content, list) else parts_of(content)
     if message.get("role") == "tool":
         error = as_dict(message.get("error"))
         if not parts and text_of(error.get("message")):
-            parts = chat_parts(error["message"])
+            parts = parts_of(error["message"])
         call_id, name = text_of(message.get("tool_call_id")), text_of(message.get("function"))
         return (result_of(parts, call_id, is_error=bool(error), name=name),)
     calls = [
