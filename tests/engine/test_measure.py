@@ -24,7 +24,7 @@ def settled(*contents: Content) -> Transcript:
         blocks = Measure(counter)(contents)
         assert all(block.n_tokens < 0 for block in blocks if block.n_chars)
         transcript = Transcript("s", "f", (Message(0, "m", Role.USER, blocks),), system=blocks[:1])
-        return settle(Parsed("f", (transcript,)), counter).transcripts[0]
+        return settle(Parsed(format="f", transcripts=(transcript,)), counter).transcripts[0]
 
 
 def test_sizes_and_tokens_of_every_level() -> None:
@@ -103,7 +103,7 @@ def test_settling_keeps_every_fact() -> None:
             )
         ]
         message = Message(0, "m", Role.USER, measure(contents))
-        parsed = settle(Parsed("f", (Transcript("t", "f", (message,)),)), counter)
+        parsed = settle(Parsed(format="f", transcripts=(Transcript("t", "f", (message,)),)), counter)
     (before,), (after,) = message.blocks, parsed.transcripts[0].messages[0].blocks
     for field in dataclasses.fields(Block):
         if field.name not in {"n_tokens", "parts", *TextFacts._fields}:

@@ -82,14 +82,14 @@ class _Session:
         self._end()
         self.history.fail(error)
 
-    def finish(self, native_id: str, format_name: str) -> Transcript:
+    def finish(self, native_id: str) -> Transcript:
         """The session; what its context is measured by is no usage of calls."""
         self._end()
         self.history.warnings += unread_notes(self.unknown)
         for _ in self.begun:
             self.history.event(EventKind.COMPACTION_STARTED)
         self.history.note(self.used, "The log says how full the context is, not what each call was sent: no usage")
-        return self.history.transcript(native_id, format_name, window=self.window)
+        return self.history.transcript(native_id, window=self.window)
 
     def _extend(self, role: Role, update: Record, origin: Origin) -> None:
         if self.piece is None or self.piece.role is not role:
@@ -237,9 +237,9 @@ class _Format(Format):
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])
             elif "method" not in value and "result" not in value:
                 skipped.append(Skipped(origin.line, origin.offset, "neither a message nor an update of the protocol"))
-        found = [session.finish(key or stem_of(source.name), self.name) for key, session in sessions.items()]
+        found = [session.finish(key or stem_of(source.name)) for key, session in sessions.items()]
         notes = noted((any("tag" in value for value in first_objects(source.head())), TITLES_ALONE))
-        return read_as(self.name, found, skipped, "no prompts or updates of a session", warnings=notes)
+        return read_as(found, skipped, "no prompts or updates of a session", warnings=notes)
 
     contents = all_values(lambda values, _: update_contents(values))
 

@@ -56,9 +56,9 @@ class _Format(Format):
         for event, origin in records(source, skipped):
             reading.take(event, origin)
         reading.end()
-        transcript = reading.history.transcript(reading.thread or stem_of(source.name), self.name)
+        transcript = reading.history.transcript(reading.thread or stem_of(source.name))
         notes = unread_notes(reading.unknown)
-        return read_as(self.name, [transcript], skipped, "no message of a run", warnings=notes)
+        return read_as([transcript], skipped, "no message of a run", warnings=notes)
 
     contents = all_values(lambda values, _: _contents(values))
 

@@ -68,8 +68,8 @@ class _Format(Format):
             tokens = count_of(as_dict(as_dict(agent.get("data")).get("ctx_window")).get("tokens"))
             history.note(tokens, f"Agent Zero's {OWN_ESTIMATE} of its last prompt: {tokens:,} tokens")
             facts = {"parent_id": name} if position else {"title": text_of(document.get("name"))}
-            made.append(history.transcript(f"{name}/{position}" if position else name, self.name, **facts))
-        return read_as(self.name, made, [], "no agent with a history")
+            made.append(history.transcript(f"{name}/{position}" if position else name, **facts))
+        return read_as(made, [], "no agent with a history")
 
     contents = all_values(lambda values, message: _summaries(values) if message.summary else _contents(values[0]))
 

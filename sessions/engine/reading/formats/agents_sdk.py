@@ -106,7 +106,7 @@ def _traces(source: Source, measure: Measured) -> Parsed:
     bare = [span for span in spans if span.group not in told_groups]
     found = [*_told(said, measure, files.stem_of(source.name)), *_bare(bare, traces, measure)]
     unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
-    return read_as(_Format.name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
+    return read_as(found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
 
 
 def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
@@ -151,7 +151,7 @@ def _told(spans: Sequence[Span], measure: Measured, stem: str) -> tuple[Transcri
     others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
     ended = ((s, written(s.value.get("error") or "")) for s in others)
     traced.end_calls(calls, (traced.RunEnd(s.trace, error, not callers.get(s.id), s.kind) for s, error in ended))
-    return traced.sessions_of(calls, measure, format_name=_Format.name, stem=stem, results=traced.results_of(runs))
+    return traced.sessions_of(calls, measure, stem=stem, results=traced.results_of(runs))
 
 
 @dataclass(slots=True)
@@ -215,7 +215,7 @@ def _bare(spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured
         reading.history.warnings.append(UNSAID)
         inner = {"parent_id": group, "parent_call_id": caller} if caller else {}
         name = f"{group}.{caller}" if caller else group
-        yield reading.history.transcript(name, _Format.name, title=reading.title, **inner)
+        yield reading.history.transcript(name, title=reading.title, **inner)
 
 
 def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -262,7 +262,7 @@ class _Format(Format):
         found: list[Transcript] = []
         for native, items in parts.items():
             conversations = conversations_of([Exchange(items, is_log=True)], RESPONSES_WIRE, measure)
-            found += transcripts_of(conversations, self.name, native, measure)
-        return Parsed(self.name, tuple(found), tuple(skipped))
+            found += transcripts_of(conversations, native, measure)
+        return Parsed(tuple(found), tuple(skipped))
 
     contents = all_values(_contents)

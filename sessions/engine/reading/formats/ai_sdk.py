@@ -52,7 +52,7 @@ class _Format(Format):
             else:
                 flat.take(record, origin, skipped)
         found.append(flat.finish(stem, ""))
-        return read_as(self.name, found, skipped, "no messages of the AI SDK")
+        return read_as(found, skipped, "no messages of the AI SDK")
 
     contents = each_place(
         lambda value, origin, message: parts_of([value] if "parts" in origin.path else value, message.role)
@@ -102,7 +102,7 @@ class _Reading:
     def finish(self, native_id: str, title: str) -> Transcript:
         self.history.note(self.n_shown, f"Parts that are shown and never sent: {self.n_shown}")
         self.history.note(self.n_usage, f"Messages with usage in their metadata: {self.n_usage}; the sums are not used")
-        return self.history.transcript(native_id, _Format.name, title=title)
+        return self.history.transcript(native_id, title=title)
 
 
 def _time(entry: Record) -> float | None:

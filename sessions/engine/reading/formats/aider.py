@@ -62,7 +62,7 @@ class _Format(Format):
                 sessions[-1].take(text, line)
             elif text.strip():
                 skipped.append(line.skipped("stands before the first start of aider"))
-        return read_as(self.name, [reading.finish(stem_of(source.name)) for reading in sessions], skipped)
+        return read_as([reading.finish(stem_of(source.name)) for reading in sessions], skipped)
 
     contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 
@@ -104,7 +104,7 @@ class _Reading:
         self.history.note(self.n_counted, ROUNDED)
         self.history.note(self.n_commands, f"Commands to aider itself: {self.n_commands}, not context")
         native = f"aider {self.started}" if self.started else stem
-        return self.history.transcript(native, _Format.name, model=self.model)
+        return self.history.transcript(native, model=self.model)
 
     def _flush(self) -> None:
         """Make a message of the lines read so far."""

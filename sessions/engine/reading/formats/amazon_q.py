@@ -115,7 +115,7 @@ class _Format(Format):
         for record, origin in _conversations(source, skipped):
             session = _session(record, origin, stem_of(source.name), measure)
             found.setdefault(session.id, session)
-        return read_as(self.name, found.values(), skipped, "no conversation with a history")
+        return read_as(found.values(), skipped, "no conversation with a history")
 
     contents = each_value(q_contents)
 
@@ -169,7 +169,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     states = (as_dict(as_dict(entry.user.get("env_context")).get("env_state")) for entry in entries)
     return history.transcript(
         text_of(record.get("conversation_id")) or stem,
-        _Format.name,
         window=count_of(info.get("context_window_tokens")) or None,
         system=measure(definitions([as_dict(tool).get("ToolSpecification", tool) for tool in tools])),
         project=next(filter(None, (text_of(state.get("current_working_directory")) for state in states)), ""),

@@ -71,11 +71,10 @@ class _Format(Format):
         platform = as_dict(as_dict(as_dict(document.get("env")).get("initial")).get("platform"))
         transcript = history.transcript(
             text_of(document.get("id")) or stem_of(source.name),
-            self.name,
             title=text_of(document.get("title")),
             client=text_of(platform.get("clientVersion")),
         )
-        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped))
+        return Parsed((transcript,) if history.messages else (), tuple(skipped))
 
     contents = each_value(_contents)
 

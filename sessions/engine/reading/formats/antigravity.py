@@ -64,9 +64,9 @@ class _Format(Format):
         history.note(n_cut, f"Steps whose text was cut when it was recorded: {n_cut:,}; sizes are at least")
         history.note(reading.n_unasked, f"Results whose call is not recorded: {reading.n_unasked:,}")
         after = [folder for brain, folder in itertools.pairwise(folders_of(source.name)) if brain == "brain"]
-        transcript = history.transcript(after[-1] if after else stem_of(source.name), self.name)
+        transcript = history.transcript(after[-1] if after else stem_of(source.name))
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
-        return read_as(self.name, [transcript], reading.skipped, warnings=notes)
+        return read_as([transcript], reading.skipped, warnings=notes)
 
     contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 

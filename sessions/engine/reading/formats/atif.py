@@ -138,7 +138,7 @@ class _Format(Format):
             native_id = named or (f"{stem_of(source.name)}.{number}" if number else stem_of(source.name))
             found += _trajectories(part, path, native_id, (home, calls.get(named, "") if home else ""), file)
             home = home or native_id
-        return Parsed(self.name, with_unique_ids(found), tuple(file.skipped))
+        return Parsed(with_unique_ids(found), tuple(file.skipped))
 
     contents = each_place(
         lambda value, origin, _: (observed_contents if origin.path[-1] == "observation" else step_contents)(value)
@@ -175,7 +175,6 @@ def _trajectories(
     assembly.warnings += _notes(document, steps, known - {""})
     yield assembly.transcript(
         native_id,
-        _Format.name,
         parent_id=parent[0],
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),

@@ -70,8 +70,8 @@ class _Format(Format):
                     skipped.append(Skipped(1, 0, f"message {position} of {name} has no type of AutoGen's"))
                 else:
                     history.say(role, _contents(message), [origin])
-            found.append(history.transcript(name, self.name))
-        return read_as(self.name, found, skipped, "no agent's context of messages")
+            found.append(history.transcript(name))
+        return read_as(found, skipped, "no agent's context of messages")
 
     contents = each_value(_contents)
 

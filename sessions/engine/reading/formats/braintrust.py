@@ -58,5 +58,5 @@ class _Format(Format):
             return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")
         return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
 
-    parse = Tracer("braintrust", "span", _spans_in, _run, "Export whole traces").parse
+    parse = Tracer("span", _spans_in, _run, "Export whole traces").parse
     contents = all_values(read_again)

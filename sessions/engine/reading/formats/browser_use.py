@@ -47,7 +47,7 @@ class _Format(Format):
         dropped = "browser-use drops each step's state and screenshot after its reply"
         assembly.warnings.append(f"{dropped}; {NOT_ALL_SENT}")
         assembly.note(known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage")
-        return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name)], skipped)
+        return read_as([assembly.transcript(stem_of(source.name))], skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a step's state, of its reply or of its results, as the origin's path tells."""

@@ -54,7 +54,7 @@ class _Format(Format):
         skipped: list[Skipped] = []
         held = records(source, skipped, _is_conversation, "no conversation: it has no mapping")
         found = [_session(*one, stem_of(source.name), measure) for one in held]
-        return read_as(self.name, found, skipped, "no conversation with messages")
+        return read_as(found, skipped, "no conversation with messages")
 
     contents = each_value(_contents)
 
@@ -73,7 +73,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     history.note(left, f"Messages on branches that the conversation left: {len(left)}")
     return history.transcript(
         text_of(record.get("conversation_id")) or text_of(record.get("id")) or stem,
-        _Format.name,
         title=text_of(record.get("title")),
         model=text_of(record.get("default_model_slug")) if not any(r.model for r in history.requests) else "",
     )

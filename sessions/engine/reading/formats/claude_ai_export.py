@@ -37,7 +37,7 @@ class _Format(Format):
         skipped: list[Skipped] = []
         held = records(source, skipped, _is_conversation, "no conversation: it has no chat_messages")
         found = [_session(*one, stem_of(source.name), measure, skipped) for one in held]
-        return read_as(self.name, found, skipped, "no conversation with messages")
+        return read_as(found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
 
@@ -66,7 +66,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
     history.note(n_left, f"Messages on branches that the conversation left: {n_left}")
     return history.transcript(
         text_of(record.get("uuid")) or stem,
-        _Format.name,
         title=text_of(record.get("name")),
         model=text_of(record.get("model")),
     )

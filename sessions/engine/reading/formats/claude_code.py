@@ -79,7 +79,6 @@ class _Format(Format):
         twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
         notes = noted((reading.n_twins, f"{twins}, the client's copy and not context"))
         return Parsed(
-            format=self.name,
             transcripts=tuple(transcript for transcript, _ in built),
             alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),

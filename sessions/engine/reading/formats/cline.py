@@ -175,8 +175,8 @@ class _Format(Format):
             read_ui(document, source.size, assembly, skipped)
         else:
             read_history(document, (), source.size, assembly, skipped)
-        transcript = assembly.transcript(native_id, self.name, system=measure(contents_of(system)))
-        return Parsed(self.name, (transcript,), tuple(skipped))
+        transcript = assembly.transcript(native_id, system=measure(contents_of(system)))
+        return Parsed((transcript,), tuple(skipped))
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 

@@ -33,7 +33,6 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     found = session_of(
         reading.thread,
         id=text_of(meta.get("id")) or stem_of(name),
-        format="codex",
         parent_id=next(filter(None, parents), None),
         otherwise=reading.model,
         client=text_of(meta.get("cli_version")),
@@ -89,7 +88,6 @@ class _Format(Format):
         )
         spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
         return Parsed(
-            self.name,
             found,
             tuple(reading.skipped),
             warnings=(*unread_notes(reading.unknown), *notes),

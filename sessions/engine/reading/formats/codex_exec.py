@@ -61,7 +61,7 @@ class _Format(Format):
                 runs.append(_Run(Assembly(measure)))
             if not runs[-1].take(value, line.at()):
                 skipped.append(line.skipped(f"an item of type {_kind(value.get('item'))!r}"))
-        return read_as(self.name, [run.transcript(source.name) for run in runs], skipped)
+        return read_as([run.transcript(source.name) for run in runs], skipped)
 
     contents = each_place(lambda value, _, message: _contents(as_dict(as_dict(value).get("item")), message.role))
 
@@ -143,7 +143,7 @@ class _Run:
             told = f"{sent:,} input and {said:,} output tokens over {self.n_sums:,} requests"
             self.made.warnings.append(f"A turn reports only its total: {told}")
         self.made.warnings.append("The prompt and the model's name are not in this stream")
-        return self.made.transcript(self.thread or stem_of(name), _Format.name)
+        return self.made.transcript(self.thread or stem_of(name))
 
 
 def _is_event(value: Record) -> bool:

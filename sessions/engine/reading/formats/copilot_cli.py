@@ -171,7 +171,7 @@ class _Format(Format):
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
             if run.history.messages:
                 found.append(_transcript(file, run, agent, native, found[0].id if found else None))
-        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
+        return Parsed(tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
 
     contents = each_value(event_contents)
 
@@ -326,4 +326,4 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     history.note(n_own, f"Copilot counted {n_own:,} tokens over all requests of this sub-agent")
     if agent and parent:
         facts |= {"parent_id": parent, "parent_call_id": agent}
-    return history.transcript(f"{native}.{agent}" if agent else native, _Format.name, **facts)
+    return history.transcript(f"{native}.{agent}" if agent else native, **facts)

@@ -51,7 +51,7 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """Every session that has messages, with what it was started from."""
         found = [_session(source, row, measure) for row, _ in rows_of(source, "sessions", "ORDER BY created_at, rowid")]
-        return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
+        return Parsed(tuple(transcript for transcript in found if transcript.messages))
 
     contents = each_value(_contents)
 
@@ -64,7 +64,7 @@ def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
     history.note(sent, f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
     parent = text_of(row.get("parent_session_id"))
-    return history.transcript(native, _Format.name, title=text_of(row.get("title")), parent_id=parent)
+    return history.transcript(native, title=text_of(row.get("title")), parent_id=parent)
 
 
 def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:

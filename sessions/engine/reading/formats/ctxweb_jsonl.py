@@ -211,7 +211,7 @@ class _Format(Format):
                 known.elsewhere.append(value["request"])
             else:
                 skipped.append(line.skipped("neither a message, a request nor the head"))
-        return Parsed(self.name, (_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
+        return Parsed((_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
 
     contents = each_value(_contents)
 
@@ -267,7 +267,7 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     texts: dict[str, Any] = {name: text_of(head.get(name)) for name in ("parent_call_id", "title", "model", "client")}
     return Transcript(
         id=text_of(head.get("id")) or stem_of(name),
-        format=_Format.name,
+        format="",
         messages=tuple(replace(m, compaction=None) if m.compaction in odd else m for m in known.messages),
         requests=requests,
         compactions=compactions,

@@ -68,14 +68,14 @@ class _Format(Format):
         n_open = reading.n_calls - reading.n_results
         history.note(n_open > 0, f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
         history.note(reading.n_results, "Calls have no ids: results are taken for those of the newest calls, in order")
-        transcript = history.transcript(stem_of(source.name), self.name)
+        transcript = history.transcript(stem_of(source.name))
         # The session whose folder a sub-agent's file lies in.
         folders = folders_of(source.name)
         home = folders[-3] if len(folders) > 2 and folders[-2] == "subagents" else ""
         kin = SessionLinks(transcript.id, home, reading.prompt, tuple(reading.spawns))
         notes = (f"Ends of turns: {reading.n_turns:,}, not messages",) if reading.n_turns else ()
         found = (transcript,) if history.messages else ()
-        return Parsed(self.name, found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
+        return Parsed(found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
 
     contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 

@@ -232,7 +232,6 @@ class _Format(Format):
         made.note(reading.n_replaced, f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
         transcript = made.transcript(
             text_of(header.get("id")) or stem_of(source.name),
-            self.name,
             title=title_of(reading.title),
             system=measure(reading.system),
             window=reading.window,
@@ -241,6 +240,6 @@ class _Format(Format):
         # A subagent's session was made by another; a fork is a session of its own.
         home = text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
         kin = (SessionLinks(transcript.id, home=home),) if home else ()
-        return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped), kin=kin)
+        return Parsed((transcript,) if made.messages else (), tuple(skipped), kin=kin)
 
     contents = each_value(event_contents)

@@ -45,7 +45,7 @@ class _Format(Format):
             if results := _contents(value, Role.USER) if role is Role.ASSISTANT else ():
                 made.add(Role.USER, results, [line.at()], timestamp=time)
         made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
-        return read_as(self.name, [made.transcript(stem_of(source.name), self.name)], skipped)
+        return read_as([made.transcript(stem_of(source.name))], skipped)
 
     contents = each_place(lambda value, _, message: _contents(as_dict(value), message.role))
 

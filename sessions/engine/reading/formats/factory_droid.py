@@ -120,13 +120,12 @@ def _store(source: Source, measure: Measured) -> Parsed:
     transcript = session_of(
         thread,
         id=text_of(header.get("id")) or stem_of(source.name),
-        format=_Format.name,
         title=title_of(text_of(header.get("sessionTitle")) or text_of(header.get("title"))),
         client=text_of(header.get("version")),
         project=text_of(header.get("cwd")),
         warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
-    return read_as(_Format.name, [transcript], skipped, warnings=unread_notes(unknown))
+    return read_as([transcript], skipped, warnings=unread_notes(unknown))
 
 
 def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
@@ -168,5 +167,5 @@ def _stream(source: Source, measure: Measured) -> Parsed:
             elif kind in ("message", "tool_result"):
                 history.add(Role.USER, contents, (line.at(),), **facts)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
-    transcript = history.transcript(session or stem_of(source.name), _Format.name, otherwise=model)
-    return read_as(_Format.name, [transcript], skipped)
+    transcript = history.transcript(session or stem_of(source.name), otherwise=model)
+    return read_as([transcript], skipped)

@@ -206,6 +206,6 @@ class _Format(Format):
         else:
             raise misread("neither a request nor a response nor contents")
         conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
-        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
 
     contents = each_value(gemini.content_of)

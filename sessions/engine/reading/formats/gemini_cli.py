@@ -97,7 +97,7 @@ def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
     if run.total and len(made.requests) != 1:
         total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
         made.warnings.append(f"The run reports only its total: {total}")
-    return made.transcript(run.session or stem_of(name), _Format.name, otherwise=run.model)
+    return made.transcript(run.session or stem_of(name), otherwise=run.model)
 
 
 def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
@@ -157,7 +157,7 @@ class _Format(Format):
             found = [_from_log(source, measure, skipped)]
         else:
             raise misread("neither a session nor a log nor events")
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a record's reply or of its results, or of a run's events."""
@@ -235,4 +235,4 @@ def _session(log: Log, metadata: Record, name: str) -> Transcript:
     )
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
     title = title_of(text_of(metadata.get("summary")))
-    return session_of(thread, title=title, id=native_id, format=_Format.name, warnings=notes)
+    return session_of(thread, title=title, id=native_id, warnings=notes)

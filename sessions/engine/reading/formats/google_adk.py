@@ -63,7 +63,7 @@ class _Format(Format):
                 found += _sessions(text_of(record.get("id")) or stem, events, measure)
             else:
                 found += [_tested(*case, stem, measure) for case in _held(record, origin, "evalCases", skipped)]
-        return read_as(self.name, [*found, *_sessions(stem, loose, measure)], skipped, "no event with content")
+        return read_as([*found, *_sessions(stem, loose, measure)], skipped, "no event with content")
 
     contents = each_value(_contents)
 
@@ -100,7 +100,7 @@ def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcri
         history, n = reading.history, reading.n_lost
         history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
         parent = name if branch and "" in readings else ""
-        yield history.transcript(f"{name}.{branch}" if branch else name, _Format.name, parent_id=parent)
+        yield history.transcript(f"{name}.{branch}" if branch else name, parent_id=parent)
 
 
 def _standing(events: Events) -> frozenset[int]:
@@ -190,7 +190,7 @@ def _tested(case: Record, origin: Origin, stem: str, measure: Measured) -> Trans
                 history.end_run()
                 role = Role.ASSISTANT if is_reply else Role.USER
                 history.say(role, contents, [inside(place, *path)], **facts)
-    return history.transcript(text_of(field_of(case, "evalId")) or stem, _Format.name)
+    return history.transcript(text_of(field_of(case, "evalId")) or stem)
 
 
 def _turn(turn: Record) -> Iterator[tuple[bool, Any, Path]]:

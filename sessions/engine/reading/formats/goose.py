@@ -162,7 +162,7 @@ class _Format(Format):
                     _add(history, value, origin)
             found.append(_transcript(history, metadata, stem_of(source.name)))
         notes = noted((n_notifications, f"Messages that only the user saw (notifications): {n_notifications}"))
-        return read_as(self.name, found, skipped, warnings=notes)
+        return read_as(found, skipped, warnings=notes)
 
     contents = each_value(lambda value: contents_of_message(_unpacked(value)))
 
@@ -192,7 +192,6 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
     return history.transcript(
         text_of(metadata.get("id")) or stem,
-        _Format.name,
         title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
         model=text_of(settings.get("model_name")),
         window=window or None,

@@ -62,10 +62,8 @@ class _Format(Format):
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())
         reading.broken_off()
-        transcript = reading.history.transcript(
-            folder_of(source.name, "chat_history"), self.name, system=measure(reading.system)
-        )
-        return read_as(self.name, [transcript], reading.skipped)
+        transcript = reading.history.transcript(folder_of(source.name, "chat_history"), system=measure(reading.system))
+        return read_as([transcript], reading.skipped)
 
     contents = each_value(_contents)
 

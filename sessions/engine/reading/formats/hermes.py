@@ -170,14 +170,13 @@ class _Format(Format):
             tools = tools_of([as_dict(tool) for tool in as_list(decoded(first.record.get("tools")))])
             transcript = lineage.history.transcript(
                 first.id or files.stem_of(source.name),
-                self.name,
                 title=text_of(last.get("title")),
                 model=text_of(last.get("model")),
                 parent_id=whole.get(first.parent, first.parent),
                 system=measure(parts_of(text_of(first.record.get("system_prompt"))) + tools),
             )
             found.append(transcript)
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     contents = each_value(hermes_contents)
 

@@ -44,7 +44,7 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
         found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     contents = each_value(_contents)
 
@@ -93,4 +93,4 @@ def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, 
             history.add(role, contents, (origin,), timestamp=time)
     native = text_of(record.get("id", record.get("session_id"))) or stem_of(source.name)
     title, client, model = (text_of(record.get(key)) for key in ("name", "harness", "model"))
-    return history.transcript(native, _Format.name, title=title, client=client, model=model)
+    return history.transcript(native, title=title, client=client, model=model)

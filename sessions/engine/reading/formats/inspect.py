@@ -182,7 +182,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
         history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
     tools = definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
     started, ended = (seconds(sample.value.get(key)) for key in ("started_at", "completed_at"))
-    return history.transcript(native_id, "inspect", system=measure(tools), started_at=started, ended_at=ended, **facts)
+    return history.transcript(native_id, system=measure(tools), started_at=started, ended_at=ended, **facts)
 
 
 def _refusals(history: Assembly, sample: Sample, own: Container[int]) -> None:
@@ -379,7 +379,7 @@ class _Format(Format):
                 transcripts.append(transcript)
             else:
                 skipped.append(Skipped(origin.line, origin.offset, f"sample {transcript.id} holds no messages"))
-        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
+        return Parsed(with_unique_ids(transcripts), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message; the values after the first are its attachments."""

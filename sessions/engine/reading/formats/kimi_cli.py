@@ -45,10 +45,8 @@ class _Format(Format):
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())
         reading.answered(0)
-        transcript = reading.history.transcript(
-            folder_of(source.name, "context"), self.name, system=measure(reading.system)
-        )
-        return read_as(self.name, [transcript], reading.skipped)
+        transcript = reading.history.transcript(folder_of(source.name, "context"), system=measure(reading.system))
+        return read_as([transcript], reading.skipped)
 
     contents = each_value(_contents)
 

@@ -340,12 +340,11 @@ class _Format(Format):
         transcript = session_of(
             reading.thread,
             id=name,
-            format=self.name,
             otherwise=reading.model,
             system=measure(blocks.blocks_of(reading.system, _part) + blocks.definitions(reading.tools)),
             warnings=tuple(reading.notes),
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()
-        return Parsed(self.name, found, tuple(reading.skipped))
+        return Parsed(found, tuple(reading.skipped))
 
     contents = each_value(kimi_contents)

@@ -97,8 +97,8 @@ class _Format(Format):
             # What ``ClearToolUsesEdit`` leaves of a result that it emptied.
             n_cleared = sum(m.preview == "[cleared]" and bool(m.result_ids()) for m in assembly.messages)
             assembly.note(*cleared_before(n_cleared))
-            found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
-        return read_as(self.name, found, skipped, "no messages of LangChain's")
+            found.append(assembly.transcript(f"{stem}.{number}" if number else stem))
+        return read_as(found, skipped, "no messages of LangChain's")
 
     contents = each_value(dumped.langchain_contents)
 

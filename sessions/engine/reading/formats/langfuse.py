@@ -78,12 +78,10 @@ class _Format(Format):
         ends = ((o, f"{o.text('type')} {o.text('name')}", not o.text("parentObservationId")) for o in others)
         end_calls(calls, (RunEnd(o.text("traceId"), _error(o), is_root, kind) for o, kind, is_root in ends))
         results = [_result(o) for o in others if o.text("type") == "TOOL" and traces.decoded(o.value.get("output"))]
-        transcripts = sessions_of(
-            calls, measure, format_name=self.name, stem=files.stem_of(source.name), results=results
-        )
+        transcripts = sessions_of(calls, measure, stem=files.stem_of(source.name), results=results)
         n_around = len(found) - len(calls)
         around = files.noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=_notes(others) + around)
+        return Parsed(transcripts, tuple(skipped), warnings=_notes(others) + around)
 
     contents = all_values(traces.read_again)
 

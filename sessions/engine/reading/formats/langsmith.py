@@ -91,5 +91,5 @@ class _Format(Format):
             return Sniff(90, f"{len(found)} runs of LangSmith's types in a trace, no model call among the first")
         return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
 
-    parse = Tracer("langsmith", "run", _runs_in, _run, "Export the runs of type llm too", _ends_in).parse
+    parse = Tracer("run", _runs_in, _run, "Export the runs of type llm too", _ends_in).parse
     contents = all_values(read_again)

@@ -58,8 +58,8 @@ class _Format(Format):
         for entry, origin in reversed(entries) if times != sorted(times) else entries:
             reading.take(entry, origin, skipped)
         reading.end()
-        transcript = reading.history.transcript(stem_of(source.name), self.name, window=reading.window)
-        return read_as(self.name, [transcript], skipped, "no messages of Letta's")
+        transcript = reading.history.transcript(stem_of(source.name), window=reading.window)
+        return read_as([transcript], skipped, "no messages of Letta's")
 
     contents = each_value(lambda value: _contents(as_dict(value)))
 

@@ -51,7 +51,7 @@ class _Format(Format):
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_conversation, "no conversation: it has no messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
-        return read_as(self.name, found, skipped, "no conversation with messages")
+        return read_as(found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, message: _contents(value, origin, message.role))
 
@@ -80,7 +80,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         history.note(own, f"{key} in the file ({span}) are LibreChat's {OWN_ESTIMATE}, not usage")
     return history.transcript(
         text_of(record.get("conversationId")) or stem,
-        _Format.name,
         title=text_of(record.get("title")),
         window=count_of(options.get("maxContextTokens")) or None,
         system=measure(parts_of(text_of(options.get("promptPrefix")))),

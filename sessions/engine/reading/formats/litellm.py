@@ -106,7 +106,7 @@ class _Format(Format):
             (n_cached, f"Calls that LiteLLM's own cache answered: {n_cached}"),
             (n_cut, f"Texts that LiteLLM cut before it stored them: {n_cut}; their sizes are of what is left"),
         )
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, tuple(skipped), warnings=notes)
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
@@ -149,7 +149,7 @@ def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transc
             calls += _chained(read)
         else:
             built.append(_counted(members, measure, group or stem))
-    told = sessions_of(calls, measure, format_name=_Format.name, stem=stem) if calls else ()
+    told = sessions_of(calls, measure, stem=stem) if calls else ()
     return with_unique_ids([*told, *built])
 
 
@@ -245,7 +245,6 @@ def _counted(rows: Sequence[Row], measure: Measured, name: str) -> Transcript:
     history.warnings.append("LiteLLM did not store what was said: prompts and answers are not in this log")
     return history.transcript(
         name,
-        _Format.name,
         otherwise=rows[0].text("model"),
         room=main_window(row.limit for row in rows),
         started_at=min(times, default=None),

@@ -86,12 +86,12 @@ class _Format(Format):
         # Each call may say with what length its model was loaded; else it is the last one's.
         last, title = text_of(as_dict(document.get("lastUsedModel")).get("identifier")), text_of(document.get("name"))
         made = history.transcript(
-            stem_of(source.name), self.name, title=title, room=count_of(settings.get(LENGTH)), otherwise=last
+            stem_of(source.name), title=title, room=count_of(settings.get(LENGTH)), otherwise=last
         )
         policy = text_of(settings.get(OVERFLOW))
         if policy in POLICIES:
             made = with_room(made, f"LM Studio {POLICIES[policy]}", cuts=policy != STOPS)
-        return read_as(self.name, [made], skipped, "no messages in versions")
+        return read_as([made], skipped, "no messages in versions")
 
     contents = each_value(_blocks)
 

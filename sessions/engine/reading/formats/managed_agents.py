@@ -205,8 +205,8 @@ class _Format(Format):
             notes = reading.finish()
             name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
             facts: dict[str, Any] = {"otherwise": model, "warnings": notes, "system": () if thread else measure(system)}
-            found.append(session_of(reading.thread, id=name, format=self.name, **facts))
-        return read_as(self.name, found, skipped, "no events that say anything")
+            found.append(session_of(reading.thread, id=name, **facts))
+        return read_as(found, skipped, "no events that say anything")
 
     contents = each_value(event_contents)
 

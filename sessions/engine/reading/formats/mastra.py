@@ -66,7 +66,7 @@ class _Format(Format):
             (_end(span) for span in spans if span.kind not in (mastra.STEP, mastra.INFERENCE, *mastra.GENERATIONS)),
         )
         results = [said for step in steps for said in step.results]
-        found = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        found = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
         known = {step.span.id: step for step in steps}
         n_cut = sum(step.reason in CUT_REASONS for step in steps)
         notes = noted(
@@ -74,7 +74,7 @@ class _Format(Format):
             (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
         )
         ended = tuple(_ended(transcript, known) for transcript in found)
-        return Parsed(self.name, ended, tuple(skipped), warnings=notes)
+        return Parsed(ended, tuple(skipped), warnings=notes)
 
     contents = all_values(_again)
 

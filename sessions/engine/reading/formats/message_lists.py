@@ -166,7 +166,6 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     history.note(True, "Read by its messages: of what else this file records, only the usual is known")
     return history.transcript(
         name,
-        _Format.name,
         title=text_of(outer.get("title")),
         window=first_count(outer, *WINDOWS),
         otherwise=_model(outer),
@@ -273,6 +272,6 @@ class _Format(Format):
                 sessions.setdefault(one.key, []).append(one)
         stem = stem_of(source.name)
         made = [_session(found, found[0].thread or stem, measure) for found in sessions.values()]
-        return read_as(self.name, made, skipped, "no list of messages with roles")
+        return read_as(made, skipped, "no list of messages with roles")
 
     contents = each_value(_contents)

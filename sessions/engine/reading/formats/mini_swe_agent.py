@@ -65,8 +65,8 @@ class _Format(Format):
         history.refuse(end_of(said) if said else end_of(info.get("exit_status")))
         model = text_of(as_dict(as_dict(info.get("config")).get("model")).get("model_name"))
         version = text_of(info.get("mini_version"))
-        transcript = history.transcript(stem_of(source.name), self.name, otherwise=model, client=version)
-        return read_as(self.name, [transcript], skipped, warnings=tuple(notes))
+        transcript = history.transcript(stem_of(source.name), otherwise=model, client=version)
+        return read_as([transcript], skipped, warnings=tuple(notes))
 
     contents = each_value(contents_of_entry)
 

@@ -56,7 +56,7 @@ class _Format(Format):
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_chat, "no chat: it has no history of messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
-        return read_as(self.name, found, skipped, "no chat with messages")
+        return read_as(found, skipped, "no chat with messages")
 
     contents = each_place(_blocks)
 
@@ -89,7 +89,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     system = text_of(as_dict(chat.get("params")).get("system")) or text_of(chat.get("system"))
     return history.transcript(
         text_of(record.get("id")) or text_of(chat.get("id")) or stem,
-        _Format.name,
         title=text_of(record.get("title")) or text_of(chat.get("title")),
         system=measure(parts_of(system)),
     )

@@ -50,7 +50,7 @@ class _Format(Format):
             conversations = [one for group in groups for one in conversations_of(group, shapes.CHAT_WIRE, measure)]
         else:
             raise misread("neither a chat request, a response nor messages")
-        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one message; one of a flattened conversation is found by its number."""

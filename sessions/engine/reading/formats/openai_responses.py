@@ -66,7 +66,7 @@ class _Format(Format):
         else:
             raise misread("neither a request nor a response nor items")
         conversations = conversations_of(exchanges, RESPONSES_WIRE, measure)
-        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
 
     contents = each_value(item_contents)
 

@@ -127,17 +127,17 @@ class _Format(Format):
         if source.database() is not None:
             rows = rows_of(source, "session", "ORDER BY rowid")
             found = [_session(_entries(source, text_of(row.get("id"))), row, measure) for row, _ in rows]
-            return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
+            return Parsed(tuple(transcript for transcript in found if transcript.messages))
         document, skipped = source.head().document, list[Skipped]()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-            return Parsed(self.name, tuple(_alone(source, measure, skipped)), tuple(skipped))
+            return Parsed(tuple(_alone(source, measure, skipped)), tuple(skipped))
         placed = [(entry, Origin(1, 0, source.size, ("messages", n))) for n, entry in enumerate(document["messages"])]
         listed = [(entry, [place]) for entry, place in placed if _is_entry(entry)]
         unfit = [place.path[-1] for entry, place in placed if not _is_entry(entry)]
         skipped += [Skipped(1, 0, f"message {n} has no info with a role and parts") for n in unfit]
         info = as_dict(document.get("info"))
         transcript = _session(listed, {**info, "id": text_of(info.get("id")) or stem_of(source.name)}, measure)
-        return read_as(self.name, [transcript], skipped)
+        return read_as([transcript], skipped)
 
     contents = each_place(_contents)
 
@@ -173,7 +173,6 @@ def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, meas
     reading.prune()
     return reading.history.transcript(
         text_of(facts.get("id")),
-        _Format.name,
         title=text_of(facts.get("title")),
         client=text_of(facts.get("version")),
         project=text_of(facts.get("directory")),

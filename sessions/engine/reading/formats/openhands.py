@@ -115,7 +115,6 @@ class _Run:
         metadata = as_dict(holder.get("metadata"))
         made = history.transcript(
             native_id,
-            "openhands",
             system=self.reading.measure(self.system),
             client=self.client,
             otherwise=text_of(as_dict(metadata.get("llm_config")).get("model")),
@@ -179,7 +178,7 @@ class _Format(Format):
         flat.finish(stem_of(source.name), {})
         notes = [f"Events that are not context: {n:,} × {kind}" for kind, n in sorted(reading.unused.items())]
         transcripts = with_unique_ids(reading.transcripts)
-        return Parsed(self.name, transcripts, tuple(reading.skipped), warnings=tuple(notes))
+        return Parsed(transcripts, tuple(reading.skipped), warnings=tuple(notes))
 
     contents = each_place(_contents)
 

@@ -108,13 +108,13 @@ class _Format(Format):
         ends = ((s, f"{s.name} {s.text('gen_ai.operation.name')}") for s in spans if not _is_call(s))
         end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, kind) for span, kind in ends))
         results = [said for span in spans if (said := _result(span))]
-        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        transcripts = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
         n_others, n_around = len(spans) - len(found), len(described) - len(calls)
         notes = noted(
             (n_others, f"Spans that are no model calls: {n_others}, not context"),
             (n_around, f"Spans around another one of the same call: {n_around}, no requests"),
         )
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, tuple(skipped), warnings=notes)
 
     contents = all_values(lambda values, message: traces.read_again(otel.messages_at(values, message.origins), message))
 

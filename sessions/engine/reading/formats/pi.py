@@ -271,7 +271,6 @@ class _Format(Format):
             reading.thread,
             title=title_of(reading.name),
             id=text_of(reading.header.get("id")) or stem_of(source.name),
-            format="pi",
             otherwise=text_of(reading.header.get("modelId")),
             project=text_of(reading.header.get("cwd")),
             warnings=noted(
@@ -279,7 +278,7 @@ class _Format(Format):
                 (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
             ),
         )
-        return read_as(self.name, [transcript], reading.skipped, warnings=unread_notes(reading.unknown))
+        return read_as([transcript], reading.skipped, warnings=unread_notes(reading.unknown))
 
     contents = each_value(pi_contents)
 

@@ -84,8 +84,8 @@ class _Format(Format):
                 role = Role.SYSTEM if kind == SYSTEM else Role.USER
                 history.add(role, _part(part), [place], typed=kind == PROMPT, timestamp=time)
         system = measure(blocks_of("".join(instructions[-1:]), _shown))
-        transcript = history.transcript(stem_of(source.name), self.name, system=system)
-        return read_as(self.name, [transcript], skipped, "no request or response with parts")
+        transcript = history.transcript(stem_of(source.name), system=system)
+        return read_as([transcript], skipped, "no request or response with parts")
 
     contents = each_value(_part)
 

@@ -101,7 +101,7 @@ class _Format(Format):
                 own["parent_id"] = native
             transcript = _transcript(records, client=client, project=project, **own)
             found += [transcript] if transcript.messages else []
-        return Parsed(self.name, tuple(found), tuple(skipped))
+        return Parsed(tuple(found), tuple(skipped))
 
     contents = each_value(qwen_contents)
 
@@ -218,7 +218,7 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
             live = _compress(thread, record, record.history, live)
     notes = noted((n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"))
     facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title, "warnings": notes}
-    return session_of(thread, format=_Format.name, window=window or None, **facts)
+    return session_of(thread, window=window or None, **facts)
 
 
 def _append(thread: Thread, entry: Entry, record: _Record) -> int:

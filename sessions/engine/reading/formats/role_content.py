@@ -78,7 +78,7 @@ class _Format(Format):
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
         assembly.note(*cleared_before(n_cleared))
         model = max(models, key=models.count) if models else ""
-        return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name, model=model)], skipped)
+        return read_as([assembly.transcript(stem_of(source.name), model=model)], skipped)
 
     contents = each_value(_contents)
 

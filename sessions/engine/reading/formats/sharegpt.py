@@ -144,7 +144,7 @@ class _Format(Format):
                 skipped.append(Skipped(origin.line, origin.offset, "a record without a list of turns"))
         if not transcripts:
             raise misread("no records with conversations or messages")
-        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
+        return Parsed(with_unique_ids(transcripts), tuple(skipped))
 
     contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))
 
@@ -199,6 +199,4 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
     ids = (record.get(name) for name in ("id", "conversation_id", "session_id", "uuid"))
     native = next((str(v) for v in ids if isinstance(v, (str, int)) and (v or type(v) is int)), "")
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
-    return assembly.transcript(
-        native or stem, _Format.name, model=text_of(record.get("model")), system=assembly.measure(system)
-    )
+    return assembly.transcript(native or stem, model=text_of(record.get("model")), system=assembly.measure(system))

@@ -44,8 +44,8 @@ class _Format(Format):
         for record, origin in found:
             if not _add(history, record, origin):
                 skipped.append(Skipped(origin.line, origin.offset, "an object that is no step of a memory"))
-        made = [history.transcript(stem_of(source.name), self.name)]
-        return read_as(self.name, made, skipped, "no steps of an agent's memory")
+        made = [history.transcript(stem_of(source.name))]
+        return read_as(made, skipped, "no steps of an agent's memory")
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a task, plan, reply, result or error, as the path of the last origin tells."""

@@ -67,7 +67,7 @@ class _Format(Format):
             native_id = f"{stem}.{agent}" if transcripts else stem
             placed = [(entry, Origin(1, 0, source.size, path)) for entry, path in entries]
             transcripts.append(_session(native_id, placed, document, Assembly(measure), facts))
-        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
+        return Parsed(with_unique_ids(transcripts), tuple(skipped))
 
     contents = each_value(_contents)
 
@@ -120,7 +120,7 @@ def _session(
         ended = ended._replace(limit=count_of(model.get("max_input_tokens")) or None)
     history.refuse(ended)
     version = text_of(info.get("swe_agent_version"))
-    return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model.get("name")), **facts})
+    return history.transcript(native_id, client=version, **{"model": text_of(model.get("name")), **facts})
 
 
 def _totals(document: Record) -> tuple[str, ...]:

@@ -66,7 +66,7 @@ class _Format(Format):
             places = [(simulation, inside(origin, *path)) for simulation, path in simulations]
             found += [_session(record, place, measure, skipped) for place in places]
         named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found)
-        return read_as(self.name, named, skipped, "no simulations with messages")
+        return read_as(named, skipped, "no simulations with messages")
 
     contents = each_value(_contents)
 
@@ -112,7 +112,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         made.event(EventKind.SESSION_END, ended_by)
     elif ended_by == BY_USER:
         made.event(EventKind.INTERRUPTION, ended_by)
-    return made.transcript(native, _Format.name, model=model, started_at=started, ended_at=ended)
+    return made.transcript(native, model=model, started_at=started, ended_at=ended)
 
 
 def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:

@@ -128,7 +128,7 @@ class _Format(Format):
         n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
         history.note(n_attached, f"Attached files and selections: {n_attached:,}, whose text is not in the file")
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
-        return read_as(self.name, [history.transcript(native or stem_of(source.name), self.name, title=title)], skipped)
+        return read_as([history.transcript(native or stem_of(source.name), title=title)], skipped)
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 

@@ -54,11 +54,11 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        transcripts = sessions_of(_calls(source, skipped), measure, format_name=self.name, stem=stem_of(source.name))
+        transcripts = sessions_of(_calls(source, skipped), measure, stem=stem_of(source.name))
         if not transcripts:
             raise misread("no calls with a model and messages")
         policy = "Ollama cuts a prompt that is longer"
-        return Parsed(self.name, tuple(with_room(t, policy, cuts=True) for t in transcripts), tuple(skipped))
+        return Parsed(tuple(with_room(t, policy, cuts=True) for t in transcripts), tuple(skipped))
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 

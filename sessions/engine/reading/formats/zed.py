@@ -56,7 +56,7 @@ class _Format(Format):
             else:
                 kind = text_of(row.get("data_type"))
                 skipped.append(Skipped(1, 0, f"the thread {row.get('id')} is no object in JSON, packed as {kind!r}"))
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     contents = each_place(lambda value, origin, _: _read(value, origin.path))
 
@@ -190,7 +190,6 @@ class _Thread:
         updated = seconds(row.get("updated_at")) or seconds(self.value.get("updated_at"))
         return self.history.transcript(
             text_of(row.get("id")),
-            _Format.name,
             title=text_of(self.value.get("title")) or text_of(row.get("summary")),
             parent_id=text_of(row.get("parent_id")) or text_of(around.get("parent_thread_id")),
             model=self.model,
