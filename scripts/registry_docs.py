@@ -41,7 +41,7 @@ def formats() -> str:
 
 def coverage() -> str:
     """What of every agent's sessions is read."""
-    names = [field.name for field in dataclasses.fields(Coverage) if field.name != "records"]
+    names = [field.name for field in dataclasses.fields(Coverage) if field not in dataclasses.fields(Records)]
     rows = [
         [f.label, *(getattr(getattr(f, "coverage", UNKNOWN), name) or "–" for name in names)]
         for f in plugins("formats").values()
@@ -53,7 +53,7 @@ def records() -> str:
     """Where the files of every agent record each event."""
     names = [field.name for field in dataclasses.fields(Records)]
     rows = [
-        [f.label, *(getattr(getattr(f, "coverage", UNKNOWN).records, name) or NO for name in names)]
+        [f.label, *(getattr(getattr(f, "coverage", UNKNOWN), name) or NO for name in names)]
         for f in plugins("formats").values()
     ]
     return table(["agent or format", *names], rows)

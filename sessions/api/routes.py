@@ -109,7 +109,7 @@ def _parsed(found: Session) -> Parsed:
     transcript = selectors.load_weighed(found.pk).transcript
     skipped = tuple(Skipped(*row) for row in found.upload.skipped)
     fates = () if found.member else upload_words.fates_of(found.upload)  # an archive's fates are not those of one file
-    return Parsed(found.format, (transcript,), skipped, found.upload.reason, fates=fates)
+    return Parsed((transcript,), skipped, found.upload.reason, format=found.format, fates=fates)
 
 
 @router.get("/sessions/{session_id}/inspect", response=DOCUMENT, summary="What fills the context")

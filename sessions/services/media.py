@@ -45,24 +45,17 @@ class MediaStore:
         if not media_places.has_places(file):
             parsed = parse(self._put)
         else:
-            places: dict[str, Place] = {}
             traces: dict[str, media_places.Base64Fingerprint] = {}
-            kinds: dict[str, str] = {}
 
-            def note(sha256: str, media_type: str, data: bytes, place: Place | None) -> None:
-                if sha256 in places:
-                    return
-                if place:
-                    places[sha256] = place
-                elif sha256 not in traces:
-                    traces[sha256], kinds[sha256] = media_places.fingerprint_of(data), media_type
-                self._row(sha256, media_type, len(data))
+            def note(sha256: str, media_type: str, data: bytes) -> None:
+                if sha256 not in traces:
+                    traces[sha256] = media_places.fingerprint_of(data)
+                    self._row(sha256, media_type, len(data))
 
             parsed = parse(note)
-            left = {sha256: trace for sha256, trace in traces.items() if sha256 not in places}
-            places |= media_places.find(file, parsed, left) if left else {}
-            for sha256, data in media_places.read_again(file, parsed, left.keys() - places.keys()):
-                self._put(sha256, kinds[sha256], data)
+            places = media_places.find(file, parsed, traces) if traces else {}
+            for sha256, data in media_places.read_again(file, parsed, traces.keys() - places.keys()):
+                self._put(sha256, self.seen[sha256].media_type, data)
             parsed = replace(parsed, places=places)
         self._note(parsed)
         return parsed
@@ -70,8 +63,7 @@ class MediaStore:
     def _row(self, sha256: str, media_type: str, n_bytes: int) -> Media:
         return self.seen.setdefault(sha256, Media(sha256=sha256, media_type=media_type[:100], n_bytes=n_bytes))
 
-    def _put(self, sha256: str, media_type: str, data: bytes, place: Place | None = None) -> None:
-        del place  # into a file whose bytes are not read by their offsets
+    def _put(self, sha256: str, media_type: str, data: bytes) -> None:
         row = self._row(sha256, media_type, len(data))
         if not row.apart:
             storage.put_bytes(data, sha256)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sessions.engine.reading.formats.ai_sdk import FORMAT
+from sessions.engine.base import registry
 from sessions.engine.reading.jsonio import Source, dumps
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Content, Kind, Role, Transcript
@@ -83,4 +83,4 @@ def test_what_is_not_sent_and_sums_are_said() -> None:
     ],
 )
 def test_other_messages_are_not_taken(document: Any) -> None:
-    assert FORMAT.sniff(Source(io.BytesIO(dumps(document).encode())).head()) is None
+    assert registry.get("formats", "ai_sdk").sniff(Source(io.BytesIO(dumps(document).encode())).head()) is None

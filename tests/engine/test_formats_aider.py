@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from sessions.engine.reading.formats.aider import FORMAT
+from sessions.engine.base import registry
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Parsed, Role
@@ -65,4 +65,4 @@ def test_line_ends_of_windows_change_nothing_but_places() -> None:
 
 def test_other_markdown_is_not_read() -> None:
     head = Source(io.BytesIO(b"# Notes\n\n#### aider chat started at noon\n")).head()
-    assert FORMAT.sniff(head) is None
+    assert registry.get("formats", "aider").sniff(head) is None

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sessions.engine.reading.formats.amp import FORMAT, usage_of
+from sessions.engine.base import registry
+from sessions.engine.reading.formats.amp import usage_of
 from sessions.engine.reading.jsonio import Source, dumps
 from sessions.engine.reading.reading import read_contents, read_transcripts
 
@@ -72,6 +73,6 @@ def test_pictures_threads_and_files_beside_the_messages() -> None:
 
 def test_a_document_that_only_has_such_an_id_is_no_thread() -> None:
     document = {"id": "T-1", "messages": [{"role": "info", "content": [{"type": "text", "text": "hi"}]}]}
-    guess = FORMAT.sniff(Source(io.BytesIO(dumps(document).encode())).head())
+    guess = registry.get("formats", "amp").sniff(Source(io.BytesIO(dumps(document).encode())).head())
     assert guess
     assert guess.score == 0

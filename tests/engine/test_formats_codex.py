@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sessions.engine.base import registry
 from sessions.engine.packing.pack import pack, unpack
-from sessions.engine.reading.formats.codex import FORMAT
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind, Role, Usage
@@ -125,6 +125,6 @@ def test_a_reply_of_several_messages_shares_its_output_out() -> None:
 def test_two_records_on_one_line_are_sniffed_without_counting_lines() -> None:
     """More values than lines: a record is not looked for at its position among the lines."""
     line = b'{"x": 1}{"timestamp": "t", "type": "session_meta", "payload": {"id": "a"}}\n'
-    guess = FORMAT.sniff(Source(io.BytesIO(line)).head())
+    guess = registry.get("formats", "codex").sniff(Source(io.BytesIO(line)).head())
     assert guess
     assert (guess.score, guess.reason) == (95, "1 of the first 2 records have a type, as session_meta, and a payload")

@@ -36,7 +36,7 @@ def read(path: Path) -> Parsed:
 def measured(contents: tuple[Content, ...]) -> tuple[Block, ...]:
     with TokenCounter() as counter:
         message = Message(0, "", Role.USER, Measure(counter)(contents))
-        parsed = Parsed("", (Transcript("", "", (message,)),))
+        parsed = Parsed(format="", transcripts=(Transcript("", "", (message,)),))
         return settle(parsed, counter).transcripts[0].messages[0].blocks
 
 

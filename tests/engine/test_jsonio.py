@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import Any
 
 import pytest
 
@@ -240,34 +239,6 @@ def test_a_message_is_read_without_a_look_at_the_start_of_the_file() -> None:
     file.seek = lambda place, whence=0: places.append(place) or seek(place, whence)  # type: ignore[method-assign]
     assert [source.read(Origin(n + 1, 9 * n, 8)) for n in range(1, 100)] == [{"n": 1}] * 99
     assert sum(place == 0 for place in places) == 2, "for an archive, and for a database"
-
-
-def test_where_base64_stands_is_found_in_linear_work() -> None:
-    """A run of equal letters is like the beginning of many texts."""
-    letters = "A" * 64_000 + "BBBB"
-    line = dumps({"a": "A" * 80_000, "b": letters}).encode()
-    source = Source(io.BytesIO(b"{}\n" + line + b"\n"))
-    found = [source.place_of(letters) for _ in source.lines()]
-    assert found == [None, (3 + line.index(letters.encode()), len(letters))]
-    assert source.place_of(letters) is None, "no line is read any more"
-    counted = Counting(b'"' + b"A" * 80_000 + b'"')
-    source._line = Line(1, 0, len(counted), counted)
-    assert source.place_of("A" * 64_000 + "B") is None
-    assert counted.n_looks <= 3
-
-
-class Counting(bytes):
-    """Bytes that count how often they are looked through."""
-
-    n_looks = 0
-
-    def find(self, *args: Any) -> int:
-        self.n_looks += 1
-        return super().find(*args)
-
-    def startswith(self, *args: Any) -> bool:
-        self.n_looks += 1
-        return super().startswith(*args)
 
 
 def test_what_a_part_takes_where_the_next_key_stands_elsewhere_too() -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import dataclasses
 import hashlib
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -16,9 +15,6 @@ from sessions.engine.tokens.text_facts import TextFacts, text_facts
 from sessions.engine.tokens.tokenizer import TokenCounter, count
 from sessions.engine.transcript.types import Block, Content, Kind, Message, Parsed, Role, Transcript
 
-if TYPE_CHECKING:
-    from sessions.engine.reading.images import Place
-
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (40).to_bytes(4, "big") + (30).to_bytes(4, "big") + bytes(200)
 DATA = base64.b64encode(PNG).decode()
 
@@ -28,7 +24,7 @@ def settled(*contents: Content) -> Transcript:
         blocks = Measure(counter)(contents)
         assert all(block.n_tokens < 0 for block in blocks if block.n_chars)
         transcript = Transcript("s", "f", (Message(0, "m", Role.USER, blocks),), system=blocks[:1])
-        return settle(Parsed("f", (transcript,)), counter).transcripts[0]
+        return settle(Parsed(format="f", transcripts=(transcript,)), counter).transcripts[0]
 
 
 def test_sizes_and_tokens_of_every_level() -> None:
@@ -51,7 +47,7 @@ def test_sizes_and_tokens_of_every_level() -> None:
 
 
 def test_media_are_handed_over_decoded() -> None:
-    seen: list[tuple[str, str, bytes, Place | None]] = []
+    seen: list[tuple[str, str, bytes]] = []
     urlsafe = base64.urlsafe_b64encode(bytes(range(200, 256)) * 3).decode().rstrip("=")
     contents = [
         Content(Kind.IMAGE, media_type="image/png", data=DATA),
@@ -61,8 +57,8 @@ def test_media_are_handed_over_decoded() -> None:
     with TokenCounter() as counter:
         blocks = Measure(counter, on_media=lambda *call: seen.append(call))(contents)
     assert seen == [
-        (hashlib.sha256(PNG).hexdigest(), "image/png", PNG, None),
-        (hashlib.sha256(seen[1][2]).hexdigest(), "application/pdf", bytes(range(200, 256)) * 3, None),
+        (hashlib.sha256(PNG).hexdigest(), "image/png", PNG),
+        (hashlib.sha256(seen[1][2]).hexdigest(), "application/pdf", bytes(range(200, 256)) * 3),
     ]
     linked = blocks[2].media
     assert linked is not None
@@ -107,7 +103,7 @@ def test_settling_keeps_every_fact() -> None:
             )
         ]
         message = Message(0, "m", Role.USER, measure(contents))
-        parsed = settle(Parsed("f", (Transcript("t", "f", (message,)),)), counter)
+        parsed = settle(Parsed(format="f", transcripts=(Transcript("t", "f", (message,)),)), counter)
     (before,), (after,) = message.blocks, parsed.transcripts[0].messages[0].blocks
     for field in dataclasses.fields(Block):
         if field.name not in {"n_tokens", "parts", *TextFacts._fields}:

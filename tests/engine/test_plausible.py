@@ -87,7 +87,7 @@ def test_a_window_that_cannot_be_is_not_taken(window: int) -> None:
 def test_leaving_out_grows_with_what_is_left_out(what: tuple[str, ...]) -> None:
     def leaving(n: int) -> Callable[[], object]:
         facts = {name: value for one in what for name, value in BAD[one](n).items()}
-        parsed = Parsed("claude_code", (Transcript("s", "claude_code", (), **facts),))
+        parsed = Parsed(format="claude_code", transcripts=(Transcript("s", "claude_code", (), **facts),))
         return lambda: plausible(parsed)
 
     small, large = (work(leaving(n)) for n in (1_000, 2_000))

@@ -15,7 +15,6 @@ from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.tokens.tokenizer import count
 
 if TYPE_CHECKING:
-    from sessions.engine.reading.images import Place
     from sessions.engine.transcript.types import Parsed
 
 GOOD = (
@@ -177,13 +176,13 @@ def test_tokens_are_settled_and_the_reason_is_told() -> None:
 
 
 def test_media_and_progress_are_handed_out() -> None:
-    media: list[tuple[str, str, int, Place | None]] = []
+    media: list[tuple[str, str, int]] = []
     told: list[int] = []
     block = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGVsbG8="}}
     line = {"type": "user", "uuid": "i", "sessionId": "s", "message": {"role": "user", "content": [block]}}
     data = GOOD + dumps(line).encode()
-    read(data, on_media=lambda sha, kind, raw, at: media.append((sha, kind, len(raw), at)), on_progress=told.append)
-    assert media == [(hashlib.sha256(b"hello").hexdigest(), "image/png", 5, (data.index(b"aGVsbG8="), 8))]
+    read(data, on_media=lambda sha, kind, raw: media.append((sha, kind, len(raw))), on_progress=told.append)
+    assert media == [(hashlib.sha256(b"hello").hexdigest(), "image/png", 5)]
     assert told[-1] == len(data)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import asdict
+from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from sessions.engine.base import registry
-from sessions.engine.reading.formats import UNKNOWN
+from sessions.engine.reading.formats import UNKNOWN, Records
 from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
@@ -72,7 +72,7 @@ def shown(session: Transcript) -> set[str]:
 @pytest.mark.parametrize("name", FORMATS)
 def test_where_a_format_says_that_an_event_stands_a_fixture_has_it(name: str) -> None:
     coverage = getattr(registry.get("formats", name), "coverage", UNKNOWN)
-    said = {kind for kind, place in asdict(coverage.records).items() if place}
+    said = {field.name for field in fields(Records) if getattr(coverage, field.name)}
     found = set().union(*(shown(session) for of, path in FILES if of == name for session in sessions(path)))
     assert said - found == set(), "no fixture shows these"
     assert found - said == set(), "fixtures show these, which its records call not recorded"

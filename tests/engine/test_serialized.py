@@ -30,7 +30,7 @@ def compact(value):
 
 def measured(*contents):
     with TokenCounter() as counter:
-        parsed = Parsed("f", (Transcript("t", "f", (), system=Measure(counter)(contents)),))
+        parsed = Parsed(format="f", transcripts=(Transcript("t", "f", (), system=Measure(counter)(contents)),))
         return settle(parsed, counter).transcripts[0].system
 
 

@@ -282,7 +282,7 @@ def test_codex_refusals_are_read() -> None:
 
 def test_inspect_carries_headline_and_verdicts() -> None:
     weighed = compacted(claude_to(167_000)).weighed()
-    session = inspect_document(Parsed("claude_code", (weighed.transcript,)))["sessions"][0]
+    session = inspect_document(Parsed(format="claude_code", transcripts=(weighed.transcript,)))["sessions"][0]
     (verdict,) = session["verdicts"]
     assert session["headline"] == verdict["sentence"]
     assert verdict["cause"] in CAUSES

@@ -261,13 +261,13 @@ def test_no_cached_token_on_any_call_to_claude() -> None:
     requests = tuple(dataclasses.replace(r, usage=Usage(12_000, 0, 0, 50)) for r in build.requests)
     transcript = dataclasses.replace(build.done(), requests=requests)
     source = Source(io.BytesIO(b'{"usage": {"cache_read_input_tokens": 0}}'))
-    (noted,) = noted_unread(Parsed("test", (transcript,)), source).transcripts
+    (noted,) = noted_unread(Parsed(format="test", transcripts=(transcript,)), source).transcripts
     told = first(weigh(noted)).text
     assert "By the record no token of the 10 calls of this file came from the cache, of 120,000 of input" in told
     few = dataclasses.replace(transcript, requests=requests[:9])
-    assert noted_unread(Parsed("test", (few,)), source).transcripts == (few,)
+    assert noted_unread(Parsed(format="test", transcripts=(few,)), source).transcripts == (few,)
     untold = Source(io.BytesIO(b'{"usage": {"prompt_tokens": 12000}, "text": "the cache"}'))
-    assert noted_unread(Parsed("test", (transcript,)), untold).transcripts == (transcript,)
+    assert noted_unread(Parsed(format="test", transcripts=(transcript,)), untold).transcripts == (transcript,)
 
 
 def test_the_records_own_figure_is_told_beside_another() -> None:

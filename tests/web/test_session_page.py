@@ -168,7 +168,7 @@ def test_missing_upload_is_said_in_place(client: Client, session: Session, setti
 def test_json_is_the_engines_document(client: Client, session: Session) -> None:
     document = client.get(f"/s/{session.pk}.json").json()
     transcript = selectors.load_weighed(session.pk).transcript
-    expected = report.inspect_document(Parsed("claude_code", (transcript,)))
+    expected = report.inspect_document(Parsed(format="claude_code", transcripts=(transcript,)))
     assert document["schema"] == "ctxweb.inspect/1"
     assert document["sessions"] == jsonio.loads(jsonio.dumps(expected["sessions"]).encode())
 

@@ -1,9 +1,9 @@
 """Finds formats, estimators, policies, summarizers, agents and export targets: a module each, or one for a family.
 
-A module under ``sessions.engine.<package>`` declares one constant (``FORMAT``, ``ESTIMATOR``, ``POLICY``,
-``SUMMARIZER``, ``TARGET`` or ``AGENT``) with a ``name``, or, for a family, a tuple of such (``POLICIES``,
-``ESTIMATORS``, ``AGENTS``); third parties register the same object under the entry-point group ``ctxweb.<package>``.
-Modules whose name starts with an underscore are skipped.
+A module under ``sessions.engine.<package>`` declares one constant (``ESTIMATOR``, ``POLICY``, ``SUMMARIZER``,
+``TARGET`` or ``AGENT``) with a ``name``, or, for a family, a tuple of such (``POLICIES``, ``ESTIMATORS``, ``AGENTS``),
+or a class of which one object is made (``_Format``); third parties register the same object under the entry-point group
+``ctxweb.<package>``.  Modules whose name starts with an underscore are skipped.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sessions.engine.base.errors import UnknownName
 from sessions.engine.base.suggestions import unknown
 
 CONSTANTS = {
-    "formats": "FORMAT", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
+    "formats": "_Format", "estimators": "ESTIMATOR", "policies": "POLICY", "summarizers": "SUMMARIZER",
     "exports": "TARGET", "agents": "AGENT",
 }  # fmt: skip
 FAMILIES = {"estimators": "ESTIMATORS", "policies": "POLICIES", "agents": "AGENTS"}
@@ -44,14 +44,9 @@ def _path(package: str) -> str:
 @cache
 def plugins(package: str) -> dict[str, Any]:
     """All registered objects of ``package`` by name, built-in ones first; a name taken twice raises ValueError."""
-    constant = CONSTANTS[package]
-    root = importlib.import_module(_path(package))
     found: list[Any] = []
-    for info in pkgutil.iter_modules(root.__path__):
-        module = importlib.import_module(f"{root.__name__}.{info.name}")
-        if not info.name.startswith("_"):
-            found += [getattr(module, constant)] if hasattr(module, constant) else []
-            found += getattr(module, FAMILIES.get(package, ""), ())
+    for name in _modules(package):
+        found += _declared(package, name)
     found.sort(key=lambda plugin: str(plugin.name))
     found += _foreign(package)
     registered: dict[str, Any] = {}
@@ -64,10 +59,24 @@ def plugins(package: str) -> dict[str, Any]:
 
 def some(package: str, is_asked: Callable[[str], bool]) -> list[Any]:
     """The built-in plugins whose modules' names are asked for, no other loaded, and all of third parties, by name."""
-    root = importlib.import_module(_path(package))
-    names = (info.name for info in pkgutil.iter_modules(root.__path__) if not info.name.startswith("_"))
-    found = [plugin for name in names if is_asked(name) and (plugin := alone(package, name)) is not None]
+    asked = filter(is_asked, _modules(package))
+    found = [plugin for name in asked if (plugin := alone(package, name)) is not None]
     return sorted([*found, *_foreign(package)], key=lambda plugin: str(plugin.name))
+
+
+def _modules(package: str) -> list[str]:
+    """Names of the modules that declare something."""
+    root = importlib.import_module(_path(package))
+    return [info.name for info in pkgutil.iter_modules(root.__path__) if not info.name.startswith("_")]
+
+
+@cache
+def _declared(package: str, name: str) -> tuple[Any, ...]:
+    """What a module declares, each an object."""
+    module = importlib.import_module(f"{_path(package)}.{name}")
+    own = getattr(module, CONSTANTS[package], None)
+    single = () if own is None else (own() if isinstance(own, type) else own,)
+    return (*single, *getattr(module, FAMILIES.get(package, ""), ()))
 
 
 @cache
@@ -83,12 +92,8 @@ def alone(package: str, name: str) -> Any:
     stems = ["_".join(words[:n]) for n in range(len(words), 0, -1)] if package in FAMILIES else [name]
     stems += [TABLES[package]] if package in TABLES else []
     for stem in stems if name.isidentifier() and not name.startswith("_") else ():
-        path = f"{_path(package)}.{stem}"
-        if find_spec(path) is None:
-            continue
-        module = importlib.import_module(path)
-        for found in (getattr(module, CONSTANTS[package], None), *getattr(module, FAMILIES.get(package, ""), ())):
-            if found is not None and found.name == name:
+        for found in _declared(package, stem) if find_spec(f"{_path(package)}.{stem}") else ():
+            if found.name == name:
                 return found
     return None
 

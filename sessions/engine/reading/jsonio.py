@@ -13,7 +13,6 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.fast_frozen import fast_frozen
 from sessions.engine.reading.archive import MAGIC, Archive, BadMember
 from sessions.engine.reading.database import Database, is_database
-from sessions.engine.reading.images import Place
 from sessions.engine.reading.json_values import BOM, CUT, EXTRA, JsonProblem, dumps, follow, loads, written_length
 from sessions.engine.transcript.types import Origin, Skipped
 
@@ -25,8 +24,6 @@ HEAD_MARK = 16
 """Bytes that tell a database."""
 PROGRESS_BYTES = 1024 * 1024
 PIECE_BYTES = 1024 * 1024
-NEEDLE_BYTES = 64
-"""A long text is looked for by its beginning first: the search for all of it prepares all of it."""
 TEXT = "#text"
 """As the whole path of an origin: what stands there is text and no JSON."""
 _BLANK = b" \t\r\n\0"
@@ -132,7 +129,6 @@ class Source:
         self._plain = self._tableless = False
         self._start: int | None = None
         self._head: Head | None = None
-        self._line: Line | None = None
 
     def is_lines(self) -> bool:
         """Whether the file is text: neither an archive nor a database."""
@@ -142,26 +138,13 @@ class Source:
         """Every line in order; one that is too long is skipped in pieces and yielded with ``data=None``."""
         reported = 0
         for line in self.every_line():
-            self._line = line
             yield line
             end = line.offset + line.length
             if self.on_progress and end - reported >= PROGRESS_BYTES:
                 reported = end
                 self.on_progress(end)
-        self._line = None
         if self.on_progress:
             self.on_progress(self.size)
-
-    def place_of(self, letters: str) -> Place | None:
-        """Where base64 stands in the line that ``lines`` is at; None where it does not as it is, or no line is read."""
-        data = self._line.data if self._line else None
-        if not self._line or not data or not letters.isascii():
-            return None
-        raw = letters.encode()
-        start = data.find(raw[:NEEDLE_BYTES])
-        if start >= 0 and not data.startswith(raw, start):
-            start = data.find(raw, start + 1)
-        return Place(self._line.offset + start, len(raw)) if start >= 0 else None
 
     def head(self) -> Head:
         """The first lines and what they parse to; the whole value where the file is a single document.  Read once."""

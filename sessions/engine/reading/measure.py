@@ -14,15 +14,14 @@ from dataclasses import replace
 
 from sessions.engine.packing import packed_sequence
 from sessions.engine.packing.memory import give_back
-from sessions.engine.reading.images import Place, media_facts
+from sessions.engine.reading.images import media_facts
 from sessions.engine.tokens.text_facts import ARGUMENTS, PROSE, VALUE
 from sessions.engine.tokens.tokenizer import Counts, TokenCounter
 from sessions.engine.transcript.lazy_messages import LazyMessages
 from sessions.engine.transcript.types import NOT_IN_FILE, Block, Content, Kind, Media, Parsed, Transcript
 
-OnMedia = Callable[[str, str, bytes, Place | None], None]
-"""Called for each base64 image or document: sha256 of the decoded bytes, media type, bytes, place if that is known."""
-PlaceOf = Callable[[str], Place | None]
+OnMedia = Callable[[str, str, bytes], None]
+"""Called for each base64 image or document: sha256 of the decoded bytes, media type, bytes."""
 
 _ADDRESSES = frozenset({"http", "https", "gs", "s3"})
 _STANDARD = bytes.maketrans(b"-_", b"+/")
@@ -33,9 +32,8 @@ _WITHOUT_TOKENS = frozenset({Kind.IMAGE, Kind.DOCUMENT})
 class Measure:
     """Measures contents of one file; blocks come back with tickets in ``n_tokens``."""
 
-    def __init__(self, counter: TokenCounter, on_media: OnMedia | None = None, place_of: PlaceOf | None = None) -> None:
-        self._counter = counter
-        self._on_media, self._place_of = on_media, place_of
+    def __init__(self, counter: TokenCounter, on_media: OnMedia | None = None) -> None:
+        self._counter, self._on_media = counter, on_media
 
     def __call__(self, contents: Iterable[Content]) -> tuple[Block, ...]:
         """One block per content, parts of tool results inside theirs."""
@@ -68,8 +66,7 @@ class Measure:
         sha256 = hashlib.sha256(decoded).hexdigest() if decoded else ""
         facts = media_facts(content.media_type, content.data)
         if self._on_media and decoded:
-            place = self._place_of(content.data) if self._place_of else None
-            self._on_media(sha256, content.media_type, decoded, place)
+            self._on_media(sha256, content.media_type, decoded)
         problems = "; ".join(filter(None, (problem, facts.problem)))
         return replace(facts, n_url=utf8_length(content.url), sha256=sha256, problem=problems)
 

@@ -59,7 +59,7 @@ def read_transcripts(
     chosen, reason = (_named(format), "chosen by name") if format else _sniffed(source)
     own = TokenCounter() if counter is None else counter
     try:
-        parsed = plausible(settle(chosen.parse(source, Measure(own, on_media, source.place_of)), own))
+        parsed = plausible(settle(_of_format(chosen.parse(source, Measure(own, on_media)), chosen.name), own))
     finally:
         if counter is None:
             own.close()
@@ -73,6 +73,13 @@ def read_transcripts(
     told = replace(parsed, reason=parsed.reason or reason, fates=parsed.fates or _fates(source, parsed))
     asks_usage = getattr(chosen, "coverage", UNKNOWN).usage != PARTLY
     return on_branch(noted(told, source, asks_usage=asks_usage), branch)
+
+
+def _of_format(parsed: Parsed, name: str) -> Parsed:
+    """The same, each session with the name of the format that it was read by."""
+    several = (parsed.transcripts, parsed.alternatives)
+    transcripts, others = (tuple(replace(t, format=name) for t in some) for some in several)
+    return replace(parsed, format=name, transcripts=transcripts, alternatives=others)
 
 
 def _fates(source: Source, parsed: Parsed) -> tuple[Fate, ...]:

@@ -429,7 +429,7 @@ class Parsed:
     ``places``: where base64 of media stands in the file (offset, bytes; by sha256), if looked for (``media_places``).
     """
 
-    format: str
+    format: str = field(default="", kw_only=True)
     transcripts: tuple[Transcript, ...]
     skipped: tuple[Skipped, ...] = ()
     reason: str = ""

@@ -252,8 +252,8 @@ def session_json(request: HttpRequest, session_id: str) -> JsonResponse:
     transcript = selectors.load_weighed(found.pk).transcript
     skipped = tuple(Skipped(*row) for row in found.upload.skipped)
     fates = () if found.member else uploads.fates_of(found.upload)  # an archive's fates are not those of one file
-    document = report.inspect_document(Parsed(found.format, (transcript,), skipped, found.upload.reason, fates=fates))
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    parsed = Parsed((transcript,), skipped, found.upload.reason, format=found.format, fates=fates)
+    return JsonResponse(report.inspect_document(parsed), json_dumps_params={"ensure_ascii": False})
 
 
 @require_safe

@@ -99,7 +99,7 @@ def transcript(messages: restated.Messages) -> Transcript:
         role = Role(message["role"])
         made.append(Message(n, f"m{n}", role, measure(contents), typed=isinstance(held, str)))
     requests.append(Request(len(requests), None))
-    parsed = Parsed("seeds", (Transcript("seeds", "seeds", tuple(made), tuple(requests)),))
+    parsed = Parsed(format="seeds", transcripts=(Transcript("seeds", "seeds", tuple(made), tuple(requests)),))
     return settle(parsed, lengths).transcripts[0]
 
 

@@ -1,6 +1,6 @@
 """Transcript formats: one module each, found by the registry; this page is what a format module has to offer.
 
-A module declares ``FORMAT``, an object as described by ``Format``.  Modules whose name starts with an underscore hold
+A module declares ``_Format``, a class of ``Format``.  Modules whose name starts with an underscore hold
 what several formats share.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from sessions.engine.reading.formats._values import Measured
 from sessions.engine.reading.jsonio import Head, Source
@@ -22,9 +22,9 @@ Contents = Callable[[Any, Sequence[Any], Message], tuple[Content, ...]]
 YES, PARTLY, NO = "yes", "partly", "not recorded"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Records:
-    """Where an agent's files record what else there is to know; "" is "not recorded".
+    """Where an agent's files record what there is to know beside messages; "" is "not recorded".
 
     ``error`` with its words and code, refusals for size among them; a ``compaction`` that came about, ``failed``, or
     was ``begun`` and has no end; ``who`` started it; a ``clearing`` or prune; the ``window`` and the ``threshold``
@@ -47,11 +47,11 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Records):
     """What of an agent's sessions a format reads: ``YES``, ``PARTLY``, or ``NO`` where its files do not record it.
 
     ``versions`` are those of the agent whose files were seen; ``usage`` is yes where calls have theirs.  ``live``: the
-    file grows while the agent works, so that it can be followed.  ``records`` says where each event stands.
+    file grows while the agent works, so that it can be followed.
     """
 
     versions: str = ""
@@ -61,7 +61,6 @@ class Coverage:
     refusals: str = NO
     subagents: str = NO
     live: str = NO
-    records: Records = Records()
 
 
 UNKNOWN = Coverage()
@@ -99,11 +98,11 @@ def each_place(read: Callable[[Any, Origin, Message], Iterable[Content]]) -> Con
     )
 
 
-class Format(Protocol):
+class Format:
     """A transcript format: knows its own files, parses them, and finds a message's text again.
 
-    ``label`` is its short name for screens, at most 20 characters; ``source`` says which files of which tool it reads,
-    ``coverage`` what of them.
+    ``name`` is its module's.  ``label`` is its short name for screens, at most 20 characters; ``source`` says which
+    files of which tool it reads, ``coverage`` what of them.
     """
 
     name: str
@@ -111,11 +110,17 @@ class Format(Protocol):
     source: str
     coverage: Coverage
 
+    def __init_subclass__(cls) -> None:
+        cls.name = cls.__module__.rpartition(".")[2]
+
     def sniff(self, head: Head) -> Sniff | None:
         """How much the head of a file looks like this format; None when it does not at all."""
+        raise NotImplementedError
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The file's sessions; every message's blocks come from ``measure``."""
+        raise NotImplementedError
 
-    def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
+    def contents(self, values: Sequence[Any], message: Message, /) -> tuple[Content, ...]:
         """The blocks of ``message`` with their text, from the JSON values at its origins, in the same order."""
+        raise NotImplementedError

@@ -149,6 +149,11 @@ class Assembly(Telling):
         self._run_open = not response_id
         return index
 
+    def answer(self, contents: Sequence[Content], origins: Sequence[Origin], **facts: Any) -> int:
+        """A reply that makes a request of its own, whatever stands before it; its index."""
+        self.end_run()
+        return self.reply(contents, origins, **facts)
+
     def say(
         self,
         role: Role,
@@ -244,10 +249,11 @@ class Assembly(Telling):
         self.compactions[compaction] = replace(made, message=index, preserved=kept)
         return index
 
-    def transcript(self, id: str, format: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript
+    def transcript(self, id: str, **facts: Any) -> Transcript:  # noqa: A002  the words of Transcript
         """The session; model, title, window and times are of what was added unless ``facts`` name them.
 
-        ``room`` among them is the window where no request has one of its own.
+        ``room`` among them is the window where no request has one of its own.  The format's name is given by whoever
+        chose it (``read_transcripts``).
         """
         room = facts.pop("room", None)
         boundaries = {compaction.boundary for compaction in self.compactions}
@@ -257,7 +263,7 @@ class Assembly(Telling):
         facts = own | {"events": events, "window": main_window(r.window for r in self.requests) or room} | _named(facts)
         requests = [replace(r, window=0) if r.window == facts["window"] else r for r in self.requests]
         compactions = [self._settled(compaction) for compaction in self.compactions]
-        return transcript_of(self.messages, requests, compactions, id=id, format=format, **facts)
+        return transcript_of(self.messages, requests, compactions, id=id, **facts)
 
     def _settled(self, compaction: RecordedCompaction) -> RecordedCompaction:
         after = self.requests[compaction.request].usage if compaction.request < len(self.requests) else None
@@ -303,6 +309,7 @@ def transcript_of(
     models = Counter(request.model for request in requests if request.model)
     defaults: dict[str, Any] = {
         "id": "",
+        "format": "",
         "model": models.most_common(1)[0][0] if models else otherwise,
         "started_at": min(times, default=None),
         "ended_at": max(times, default=None),
@@ -332,9 +339,7 @@ def with_unique_ids(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]
     return tuple(found)
 
 
-def read_as(
-    format_name: str, sessions: Iterable[Transcript], skipped: Sequence[Skipped], missing: str = "", **facts: Any
-) -> Parsed:
+def read_as(sessions: Iterable[Transcript], skipped: Sequence[Skipped], missing: str = "", **facts: Any) -> Parsed:
     """The sessions that hold messages, each with an id of its own; ``facts`` are other fields of Parsed.
 
     Raises UnreadableInput where there is none and ``missing`` says what a file of the format has to have.
@@ -342,4 +347,4 @@ def read_as(
     kept = with_unique_ids(session for session in sessions if session.messages)
     if missing and not kept:
         raise misread(missing)
-    return Parsed(format_name, kept, tuple(skipped), **facts)
+    return Parsed(kept, tuple(skipped), **facts)

@@ -31,7 +31,7 @@ _EMBEDS = re.compile("embed", re.IGNORECASE)
 
 
 def sessions_of(
-    calls: Iterable[TracedCall], measure: Measured, *, format_name: str, stem: str, results: Sequence[CallMessage] = ()
+    calls: Iterable[TracedCall], measure: Measured, *, stem: str, results: Sequence[CallMessage] = ()
 ) -> tuple[Transcript, ...]:
     """The sessions that the calls, in order of time, belong to; the one a sub-agent was started from is its parent.
 
@@ -73,7 +73,7 @@ def sessions_of(
     for thread, name in zip(threads, names, strict=True):
         owner = owners.get(thread.first.caller, "")
         parent = {"parent_id": owner, "parent_call_id": thread.first.caller} if owner not in ("", name) else {}
-        built.append(_transcript(thread, measure, name, format_name, **parent))
+        built.append(_transcript(thread, measure, name, **parent))
     return with_unique_ids(built)
 
 
@@ -109,7 +109,7 @@ def _names(threads: Sequence[CallThread], stem: str) -> list[str]:
     return names
 
 
-def _transcript(thread: CallThread, measure: Measured, native_id: str, format_name: str, **parent: str) -> Transcript:
+def _transcript(thread: CallThread, measure: Measured, native_id: str, **parent: str) -> Transcript:
     """Messages of the selected branch, requests of all, compactions where the history was cut."""
     assembly = Assembly(measure)
     index_of: dict[int, int] = {}
@@ -140,7 +140,7 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, format_na
     assembly.note(n_cut_off, f"{_calls.CUT_OFF}: {n_cut_off}")
     assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
     room = thread.opened.window or None
-    return assembly.transcript(native_id, format_name, system=measure(thread.first.system), room=room, **parent)
+    return assembly.transcript(native_id, system=measure(thread.first.system), room=room, **parent)
 
 
 def _requests(assembly: Assembly, thread: CallThread, replies: Mapping[int, Sequence[int]]) -> int:
@@ -246,7 +246,6 @@ class Tracer:
     ``ends_in`` finds what a record adds to runs that began in others, by their id: their output, error and end.
     """
 
-    format_name: str
     word: str
     runs_in: Callable[[Record], Found]
     run: Callable[[Record, Origin], Run]
@@ -270,10 +269,10 @@ class Tracer:
         if not calls:
             raise UnreadableInput(f"no model calls among the {self.word}s", next_step=self.next_step)
         stem, results = stem_of(source.name), results_of(runs)
-        transcripts = sessions_of(calls, measure, format_name=self.format_name, stem=stem, results=results)
+        transcripts = sessions_of(calls, measure, stem=stem, results=results)
         n_others = len(runs) - len(calls)
         notes = noted((n_others, f"{self.word.capitalize()}s that are no requests: {n_others}"))
-        return Parsed(self.format_name, transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, tuple(skipped), warnings=notes)
 
     def _whole(self, run: Record, origin: Origin, ends: Mapping[str, tuple[Record, Origin]]) -> Run:
         """A run with what a later record told of its end, where it was not told before."""

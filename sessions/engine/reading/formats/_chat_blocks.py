@@ -78,13 +78,13 @@ def thought_of(part: Record) -> Content | None:
 
 
 def call_of(call: Any) -> Content:
-    """A tool call: OpenAI's, with the name inside ``function``, or a flat one."""
+    """A tool call: OpenAI's, with the name inside ``function`` or as it, or a flat one."""
     if not isinstance(call, dict):
         return opaque(call)
     function = call.get("function")
     inner = function if isinstance(function, dict) else call
     arguments = next((inner[key] for key in ("arguments", "args", "input") if inner.get(key) is not None), None)
-    return tool_use(arguments, inner.get("name"), text_of(call.get("id")) or call.get("call_id"))
+    return tool_use(arguments, inner.get("name") or function, text_of(call.get("id")) or call.get("call_id"))
 
 
 def _text(part: Record) -> Content | None:
@@ -170,7 +170,7 @@ def is_entry(value: Any) -> bool:
 
 def contents_of_entry(entry: Record) -> tuple[Content, ...]:
     """Thinking, what is said or shown, calls; a tool's entry is one result."""
-    said = chat_parts(entry.get("content"))
+    said = parts_of(entry.get("content"))
     call_ids = [text for text in as_list(entry.get("tool_call_ids")) if isinstance(text, str)]
     call_id = text_of(entry.get("tool_call_id")) or next(iter(call_ids), "")
     if entry.get("role") in ("tool", "function") or (call_id and entry.get("role") != "assistant"):
@@ -178,25 +178,4 @@ def contents_of_entry(entry: Record) -> tuple[Content, ...]:
     plain = text_of(entry.get("reasoning_content"))
     thoughts = [block_of(block) for block in as_list(entry.get("thinking_blocks"))]
     thoughts = thoughts or ([Content(Kind.THINKING, text=plain)] if plain else [])
-    return (*thoughts, *said, *(chat_call(call) for call in as_list(entry.get("tool_calls"))))
-
-
-def chat_call(call: Any) -> Content:
-    """A call with its arguments as they were written (a string) or as compact JSON."""
-    if not isinstance(call, dict):
-        return Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
-    function = as_dict(call.get("function")) or {"name": call.get("function"), "arguments": call.get("arguments")}
-    arguments = function.get("arguments")
-    return tool_use(arguments, text_of(function.get("name")) or call.get("name"), call.get("id"))
-
-
-def chat_parts(content: Any) -> tuple[Content, ...]:
-    """A string, or a list of text and image parts; what is neither is opaque."""
-    return blocks_of(content, _part)
-
-
-def _part(part: Any) -> Content:
-    if isinstance(part, dict) and part.get("type") == "image_url":
-        url = text_of(as_dict(part.get("image_url")).get("url")) or text_of(part.get("image_url"))
-        return media_link(url, kind=Kind.IMAGE) if url else opaque(part)
-    return block_of(part)
+    return (*thoughts, *said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))

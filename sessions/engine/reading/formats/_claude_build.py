@@ -88,7 +88,6 @@ def _transcript(lines: Lines, title: str, **facts: Any) -> Transcript:
         _messages(lines, marks),
         requests,
         list(_compactions(marks, lines, requests)) if marks else (),
-        format="claude_code",
         title=title or first_title(title_of(unit.first.body.title) for unit in prompts),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),

@@ -272,9 +272,7 @@ def _same(known: Conversation, place: int, part: Part) -> bool:
     return entry.key == key_of(known.wire, part)
 
 
-def transcripts_of(
-    conversations: Sequence[Conversation], format_name: str, name: str, measure: Measured
-) -> tuple[Transcript, ...]:
+def transcripts_of(conversations: Sequence[Conversation], name: str, measure: Measured) -> tuple[Transcript, ...]:
     """One session per conversation; a file with several numbers them after its name."""
     stem = stem_of(name)
     found = []
@@ -290,7 +288,6 @@ def transcripts_of(
         session = session_of(
             known.thread,
             id=stem if len(conversations) == 1 else f"{stem}.{number}",
-            format=format_name,
             system=measure(known.system),
             trigger_at=known.trigger_at,
             warnings=(*known.notes, *notes),

@@ -122,7 +122,7 @@ class Thread(Telling):
             self.refused.append((refusal, len(self.entries), len(self.calls)))
 
 
-def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Transcript:  # noqa: A002  Transcript's words
+def session_of(thread: Thread, *, id: str = "", **facts: Any) -> Transcript:  # noqa: A002  Transcript's words
     """The session that a thread makes, on its branch: messages, compactions, and all requests in file order.
 
     See ``Assembly.transcript`` for ``facts``; the title is by default the first that an entry has (replay-semantics 1).
@@ -141,7 +141,7 @@ def session_of(thread: Thread, *, id: str = "", format: str, **facts: Any) -> Tr
     made.refused = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.refused]
     made.cleared = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.cleared]
     made.title = next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
-    return made.transcript(id, format, **facts)
+    return made.transcript(id, **facts)
 
 
 def _messages(thread: Thread, kept: Sequence[int]) -> list[Message]:

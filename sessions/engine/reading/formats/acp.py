@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
@@ -82,14 +82,14 @@ class _Session:
         self._end()
         self.history.fail(error)
 
-    def finish(self, native_id: str, format_name: str) -> Transcript:
+    def finish(self, native_id: str) -> Transcript:
         """The session; what its context is measured by is no usage of calls."""
         self._end()
         self.history.warnings += unread_notes(self.unknown)
         for _ in self.begun:
             self.history.event(EventKind.COMPACTION_STARTED)
         self.history.note(self.used, "The log says how full the context is, not what each call was sent: no usage")
-        return self.history.transcript(native_id, format_name, window=self.window)
+        return self.history.transcript(native_id, window=self.window)
 
     def _extend(self, role: Role, update: Record, origin: Origin) -> None:
         if self.piece is None or self.piece.role is not role:
@@ -198,17 +198,14 @@ def _key(update: Record) -> str:
     return text_of(update.get("toolCallId"))
 
 
-class _Acp:
-    name = "acp"
+class _Format(Format):
     label = "ACP log"
     source = "Messages of the Agent Client Protocol, one a line: session/prompt and session/update"
     coverage = Coverage(
         images=PARTLY, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="error in place of an answer", compaction="compaction_update completed",
-            failed="compaction_update failed", begun="compaction_update in_progress or cancelled, and no end",
-            window="usage_update size",
-        ),
+        error="error in place of an answer", compaction="compaction_update completed",
+        failed="compaction_update failed", begun="compaction_update in_progress or cancelled, and no end",
+        window="usage_update size",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -240,9 +237,9 @@ class _Acp:
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])
             elif "method" not in value and "result" not in value:
                 skipped.append(Skipped(origin.line, origin.offset, "neither a message nor an update of the protocol"))
-        found = [session.finish(key or stem_of(source.name), self.name) for key, session in sessions.items()]
+        found = [session.finish(key or stem_of(source.name)) for key, session in sessions.items()]
         notes = noted((any("tag" in value for value in first_objects(source.head())), TITLES_ALONE))
-        return read_as(self.name, found, skipped, "no prompts or updates of a session", warnings=notes)
+        return read_as(found, skipped, "no prompts or updates of a session", warnings=notes)
 
     contents = all_values(lambda values, _: update_contents(values))
 
@@ -255,6 +252,3 @@ def _update(value: Record) -> tuple[Record, tuple[str, ...]]:
         if isinstance(held, dict) and isinstance(held.get("sessionUpdate"), str):
             return held, path
     return (told(value), ()) if value.get("type") in TOLD and isinstance(value.get("tag"), str) else ({}, ())
-
-
-FORMAT = _Acp()

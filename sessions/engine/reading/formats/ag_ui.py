@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry
@@ -35,11 +35,10 @@ SHOWN = re.compile(r"(?:STEP|STATE|ACTIVITY|MESSAGES|THINKING|REASONING)_.*|RAW|
 RESULT = "TOOL_CALL_RESULT"
 
 
-class _AgUi:
-    name = "ag_ui"
+class _Format(Format):
     label = "AG-UI"
     source = "Events of the Agent User Interaction Protocol, AG-UI (JSON or JSONL)"
-    coverage = Coverage(usage=PARTLY, live=YES, records=Records(error="RUN_ERROR"))
+    coverage = Coverage(usage=PARTLY, live=YES, error="RUN_ERROR")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)
@@ -57,9 +56,9 @@ class _AgUi:
         for event, origin in records(source, skipped):
             reading.take(event, origin)
         reading.end()
-        transcript = reading.history.transcript(reading.thread or stem_of(source.name), self.name)
+        transcript = reading.history.transcript(reading.thread or stem_of(source.name))
         notes = unread_notes(reading.unknown)
-        return read_as(self.name, [transcript], skipped, "no message of a run", warnings=notes)
+        return read_as([transcript], skipped, "no message of a run", warnings=notes)
 
     contents = all_values(lambda values, _: _contents(values))
 
@@ -140,6 +139,3 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
         elif text:
             found.append(Content(Kind.TEXT if kind == "TEXT_MESSAGE" else Kind.THINKING, text=text))
     return tuple(found)
-
-
-FORMAT = _AgUi()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import parts_of
@@ -36,16 +36,13 @@ class Entry(NamedTuple):
     is_prompt: bool = False
 
 
-class _AgentZero:
-    name = "agent_zero"
+class _Format(Format):
     label = "Agent Zero"
     source = "Agent Zero chat.json, and its exported chats"
     coverage = Coverage(
         compactions=PARTLY, refusals=PARTLY, subagents=YES,
-        records=Records(
-            error="log, type error", compaction="summary of a bulk or a topic",
-            failed="log: History compression stalled", end="log: the last warning",
-        ),
+        error="log, type error", compaction="summary of a bulk or a topic",
+        failed="log: History compression stalled", end="log: the last warning",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -71,8 +68,8 @@ class _AgentZero:
             tokens = count_of(as_dict(as_dict(agent.get("data")).get("ctx_window")).get("tokens"))
             history.note(tokens, f"Agent Zero's {OWN_ESTIMATE} of its last prompt: {tokens:,} tokens")
             facts = {"parent_id": name} if position else {"title": text_of(document.get("name"))}
-            made.append(history.transcript(f"{name}/{position}" if position else name, self.name, **facts))
-        return read_as(self.name, made, [], "no agent with a history")
+            made.append(history.transcript(f"{name}/{position}" if position else name, **facts))
+        return read_as(made, [], "no agent with a history")
 
     contents = all_values(lambda values, message: _summaries(values) if message.summary else _contents(values[0]))
 
@@ -117,8 +114,7 @@ def _add(history: Assembly, entries: Sequence[Entry], log: Sequence[Record]) -> 
             open_turn += 1
         contents = _contents(entry.value)
         if entry.value.get("ai"):
-            history.end_run()
-            history.reply(contents, [entry.origin])
+            history.answer(contents, [entry.origin])
         else:
             history.add(Role.USER, contents, [entry.origin], typed=entry.is_prompt)
     _stand_for(history, held)
@@ -177,6 +173,3 @@ def _contents(message: Record) -> tuple[Content, ...]:
 
 def _summaries(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(content for value in values for content in parts_of(value))
-
-
-FORMAT = _AgentZero()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
@@ -106,7 +106,7 @@ def _traces(source: Source, measure: Measured) -> Parsed:
     bare = [span for span in spans if span.group not in told_groups]
     found = [*_told(said, measure, files.stem_of(source.name)), *_bare(bare, traces, measure)]
     unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
-    return read_as(FORMAT.name, found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
+    return read_as(found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
 
 
 def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
@@ -151,7 +151,7 @@ def _told(spans: Sequence[Span], measure: Measured, stem: str) -> tuple[Transcri
     others = [span for span in spans if span.kind not in (*CALLS, FUNCTION)]
     ended = ((s, written(s.value.get("error") or "")) for s in others)
     traced.end_calls(calls, (traced.RunEnd(s.trace, error, not callers.get(s.id), s.kind) for s, error in ended))
-    return traced.sessions_of(calls, measure, format_name=FORMAT.name, stem=stem, results=traced.results_of(runs))
+    return traced.sessions_of(calls, measure, stem=stem, results=traced.results_of(runs))
 
 
 @dataclass(slots=True)
@@ -193,8 +193,7 @@ class _Reading:
             spans = [call, *tools] if call else tools
             contents = [content for span in spans for content in _span_contents(span.value, Role.ASSISTANT)]
             facts = call.facts | {"response_id": text_of(call.data.get("response_id"))} if call else {}
-            history.end_run()
-            history.reply(contents, [s.origin for s in spans], id=spans[0].id, timestamp=spans[0].started, **facts)
+            history.answer(contents, [s.origin for s in spans], id=spans[0].id, timestamp=spans[0].started, **facts)
         if call and error:
             self.has_failed = True
             history.fail(error, model=call.facts["model"])
@@ -216,7 +215,7 @@ def _bare(spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured
         reading.history.warnings.append(UNSAID)
         inner = {"parent_id": group, "parent_call_id": caller} if caller else {}
         name = f"{group}.{caller}" if caller else group
-        yield reading.history.transcript(name, FORMAT.name, title=reading.title, **inner)
+        yield reading.history.transcript(name, title=reading.title, **inner)
 
 
 def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -228,16 +227,13 @@ def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     return read_again(values, message)
 
 
-class _AgentsSDK:
-    name = "agents_sdk"
+class _Format(Format):
     label = "OpenAI Agents SDK"
     source = "OpenAI Agents SDK: the database of SQLiteSession (SQLite), traces as they are exported (JSON or JSONL)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=PARTLY,
-        records=Records(
-            error="span's error", compaction="item compaction", who="always auto", model="span_data.model",
-            end="agent span's error",
-        ),
+        error="span's error", compaction="item compaction", who="always auto", model="span_data.model",
+        end="agent span's error",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -266,10 +262,7 @@ class _AgentsSDK:
         found: list[Transcript] = []
         for native, items in parts.items():
             conversations = conversations_of([Exchange(items, is_log=True)], RESPONSES_WIRE, measure)
-            found += transcripts_of(conversations, self.name, native, measure)
-        return Parsed(self.name, tuple(found), tuple(skipped))
+            found += transcripts_of(conversations, native, measure)
+        return Parsed(tuple(found), tuple(skipped))
 
     contents = all_values(_contents)
-
-
-FORMAT = _AgentsSDK()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
@@ -20,8 +20,7 @@ CALLS = ("tool-call", "tool-result")
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
 
 
-class _AiSdk:
-    name = "ai_sdk"
+class _Format(Format):
     label = "Vercel AI SDK"
     source = "ModelMessages and UIMessages of the Vercel AI SDK, versions 4 to 6 (JSON or JSONL)"
     coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
@@ -53,7 +52,7 @@ class _AiSdk:
             else:
                 flat.take(record, origin, skipped)
         found.append(flat.finish(stem, ""))
-        return read_as(self.name, found, skipped, "no messages of the AI SDK")
+        return read_as(found, skipped, "no messages of the AI SDK")
 
     contents = each_place(
         lambda value, origin, message: parts_of([value] if "parts" in origin.path else value, message.role)
@@ -103,7 +102,7 @@ class _Reading:
     def finish(self, native_id: str, title: str) -> Transcript:
         self.history.note(self.n_shown, f"Parts that are shown and never sent: {self.n_shown}")
         self.history.note(self.n_usage, f"Messages with usage in their metadata: {self.n_usage}; the sums are not used")
-        return self.history.transcript(native_id, _AiSdk.name, title=title)
+        return self.history.transcript(native_id, title=title)
 
 
 def _time(entry: Record) -> float | None:
@@ -138,6 +137,3 @@ def _steps(parts: list[Any]) -> list[list[int]]:
         elif part not in (None, "") and not is_display(part):
             steps[-1].append(position)
     return [step for step in steps if step]
-
-
-FORMAT = _AiSdk()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Measured, Sniff, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
@@ -35,16 +35,13 @@ LISTED = re.compile(r"> \$ *[\d.]+ +([\d,]+) ([a-z][a-z ]*[a-z])(?: {2}|\s*$)")
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
-class _Aider:
-    name = "aider"
+class _Format(Format):
     label = "aider"
     source = "Chat history of aider, .aider.chat.history.md (Markdown)"
     coverage = Coverage(
         usage=PARTLY, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="lines of > that tell a provider's refusal", compaction="a summary's prompt",
-            who="the command", model="Model:",
-        ),
+        error="lines of > that tell a provider's refusal", compaction="a summary's prompt",
+        who="the command", model="Model:",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -65,7 +62,7 @@ class _Aider:
                 sessions[-1].take(text, line)
             elif text.strip():
                 skipped.append(line.skipped("stands before the first start of aider"))
-        return read_as(self.name, [reading.finish(stem_of(source.name)) for reading in sessions], skipped)
+        return read_as([reading.finish(stem_of(source.name)) for reading in sessions], skipped)
 
     contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 
@@ -107,7 +104,7 @@ class _Reading:
         self.history.note(self.n_counted, ROUNDED)
         self.history.note(self.n_commands, f"Commands to aider itself: {self.n_commands}, not context")
         native = f"aider {self.started}" if self.started else stem
-        return self.history.transcript(native, _Aider.name, model=self.model)
+        return self.history.transcript(native, model=self.model)
 
     def _flush(self) -> None:
         """Make a message of the lines read so far."""
@@ -191,6 +188,3 @@ def _count(text: str | None) -> int:
     """A count as aider prints it: 812, 1.2k, 12k, 1.2M."""
     match = re.fullmatch(r"(\d{1,9}(?:\.\d+)?)([kM]?)", (text or "").replace(",", ""))
     return round(float(match[1]) * {"": 1, "k": 1_000, "M": 1_000_000}[match[2]]) if match else 0
-
-
-FORMAT = _Aider()

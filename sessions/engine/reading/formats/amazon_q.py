@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import base64_of, definitions, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
@@ -92,17 +92,14 @@ class _Entry(NamedTuple):
     places: tuple[Origin, Origin]
 
 
-class _AmazonQ:
-    name = "amazon_q"
+class _Format(Format):
     label = "Amazon Q, Kiro CLI"
     source = "Conversations of Amazon Q Developer CLI and Kiro CLI: /save (JSON), data.sqlite3 (SQLite)"
     coverage = Coverage(
         images=YES, compactions=PARTLY, refusals=YES,
-        records=Records(
-            error="transcript", compaction="latest_summary", begun="transcript", who="transcript",
-            window="model_info.context_window_tokens", model="request_metadata.model_id",
-            interruption="CancelledToolUses",
-        ),
+        error="transcript", compaction="latest_summary", begun="transcript", who="transcript",
+        window="model_info.context_window_tokens", model="request_metadata.model_id",
+        interruption="CancelledToolUses",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -118,7 +115,7 @@ class _AmazonQ:
         for record, origin in _conversations(source, skipped):
             session = _session(record, origin, stem_of(source.name), measure)
             found.setdefault(session.id, session)
-        return read_as(self.name, found.values(), skipped, "no conversation with a history")
+        return read_as(found.values(), skipped, "no conversation with a history")
 
     contents = each_value(q_contents)
 
@@ -165,15 +162,13 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             if contents := q_contents(entry.assistant):
                 when = seconds(entry.metadata.get("stream_end_timestamp_ms"))
                 native, model = of_answer(entry.assistant, "message_id"), text_of(entry.metadata.get("model_id"))
-                history.end_run()
-                history.reply(contents, [entry.places[1]], model=model, id=native, timestamp=when)
+                history.answer(contents, [entry.places[1]], model=model, id=native, timestamp=when)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))
     # By where they come from.
     tools = [tool for listed in as_dict(record.get("tools")).values() for tool in as_list(listed)]
     states = (as_dict(as_dict(entry.user.get("env_context")).get("env_state")) for entry in entries)
     return history.transcript(
         text_of(record.get("conversation_id")) or stem,
-        _AmazonQ.name,
         window=count_of(info.get("context_window_tokens")) or None,
         system=measure(definitions([as_dict(tool).get("ToolSpecification", tool) for tool in tools])),
         project=next(filter(None, (text_of(state.get("current_working_directory")) for state in states)), ""),
@@ -229,6 +224,3 @@ def _asked(history: Assembly, user: Record, origin: Origin) -> None:
         # An answer to cancelled calls may be typed beside their results.
         typed = bool(text_of(as_dict(next(iter(content.values()), None)).get("prompt")))
         history.add(Role.USER, contents, [origin], timestamp=seconds(user.get("timestamp")), typed=typed)
-
-
-FORMAT = _AmazonQ()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of
@@ -33,13 +33,12 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return blocks_of(as_dict(entry).get("content"), _block)
 
 
-class _Amp:
-    name = "amp"
+class _Format(Format):
     label = "Amp"
     source = "Threads of Amp, ~/.local/share/amp/threads/T-….json"
     coverage = Coverage(
         "0.0.17", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(error="state.error", compaction="info with a summary", model="usage.model"),
+        error="state.error", compaction="info with a summary", model="usage.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -72,11 +71,10 @@ class _Amp:
         platform = as_dict(as_dict(as_dict(document.get("env")).get("initial")).get("platform"))
         transcript = history.transcript(
             text_of(document.get("id")) or stem_of(source.name),
-            self.name,
             title=text_of(document.get("title")),
             client=text_of(platform.get("clientVersion")),
         )
-        return Parsed(self.name, (transcript,) if history.messages else (), tuple(skipped))
+        return Parsed((transcript,) if history.messages else (), tuple(skipped))
 
     contents = each_value(_contents)
 
@@ -139,6 +137,3 @@ def _result(block: Record) -> Content:
         return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=failed, parts=blocks_of(result, _block))
     value = result if result is not None else text_of(as_dict(error).get("message")) or error
     return Content(Kind.TOOL_RESULT, text=written(value), call_id=call_id, is_error=failed)
-
-
-FORMAT = _Amp()

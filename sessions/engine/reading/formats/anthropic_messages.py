@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -57,7 +57,7 @@ def event_places(source: Source) -> list[Placed]:
     return list(_lines(source))
 
 
-def streamed_session(events: Sequence[Placed], measure: Measured, format_name: str, stem: str) -> Transcript:
+def streamed_session(events: Sequence[Placed], measure: Measured, stem: str) -> Transcript:
     """One session of the replies that the events stream, each with its usage."""
     assembly = Assembly(measure)
     replies: list[list[Placed]] = []
@@ -77,7 +77,7 @@ def streamed_session(events: Sequence[Placed], measure: Measured, format_name: s
         if edits.compacted:
             assembly.compaction(index, message=index, request=at, trigger="auto", tokens_before=before)
         assembly.cleared += [(clearing, index, at) for clearing in edits.clearings]
-    return assembly.transcript(stem, format_name)
+    return assembly.transcript(stem)
 
 
 def _is_ours(value: Any) -> bool:
@@ -98,17 +98,14 @@ def _lines(source: Source) -> Iterator[Placed]:
             yield value, Origin(line.number, line.offset + skip, line.length - skip)
 
 
-class _AnthropicMessages:
-    name = "anthropic_messages"
+class _Format(Format):
     label = "Anthropic Messages"
     source = "POST /v1/messages: request, response, both, a list of pairs or streamed events"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
-            who="block: auto; request's compaction: manual", clearing="applied_edits",
-            threshold="context_management", model="model",
-        ),
+        error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
+        who="block: auto; request's compaction: manual", clearing="applied_edits",
+        threshold="context_management", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -133,7 +130,7 @@ class _AnthropicMessages:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
         if events := event_places(source):
-            return Parsed(self.name, (streamed_session(events, measure, self.name, stem_of(source.name)),))
+            return Parsed((streamed_session(events, measure, stem_of(source.name)),))
         document = source.document()
         if isinstance(document, list):
             return _pairs(document, source, measure)
@@ -162,12 +159,11 @@ class _AnthropicMessages:
         made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
         transcript = made.transcript(
             stem_of(source.name),
-            self.name,
             model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
             system=measure(anthropic.system_contents(request or {})),
             trigger_at=_trigger_at(request or {}),
         )
-        return Parsed(self.name, (transcript,))
+        return Parsed((transcript,))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
@@ -254,7 +250,7 @@ def _beside(document: Record, source: Source, measure: Measured) -> Parsed | Non
     call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
     if call is None or not (call.edits.asked or call.edits.error):
         return None
-    return Parsed(FORMAT.name, sessions_of([call], measure, format_name=FORMAT.name, stem=stem_of(source.name)))
+    return Parsed(sessions_of([call], measure, stem=stem_of(source.name)))
 
 
 def _sniff_several(head: Head) -> Sniff | None:
@@ -274,7 +270,7 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
     if not calls:
         raise misread("a list without Messages API pairs or events")
     stem = stem_of(source.name)
-    return Parsed(FORMAT.name, sessions_of(calls, measure, format_name=FORMAT.name, stem=stem), tuple(skipped))
+    return Parsed(sessions_of(calls, measure, stem=stem), tuple(skipped))
 
 
 def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
@@ -308,6 +304,3 @@ def _near_miss(document: Record) -> Sniff | None:
         return Sniff(0, "it has messages, but they are not a list of objects with a role and content")
     is_message = "content" in document and "role" in document
     return Sniff(0, "it has a role and content, but is not a reply with usage or stop_reason") if is_message else None
-
-
-FORMAT = _AnthropicMessages()

@@ -12,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import as_read, blocks_of, plain_part, title_of, tool_use, with_id
 from sessions.engine.reading.formats._records import first_objects, folders_of, objects, stem_of
@@ -38,13 +38,12 @@ class AntigravityReading:
     n_unasked: int = 0
 
 
-class _Antigravity:
-    name = "antigravity"
+class _Format(Format):
     label = "Antigravity"
     source = "Transcripts of Antigravity and its CLI, ~/.gemini/antigravity…/brain/…/logs/transcript.jsonl (JSONL)"
     coverage = Coverage(
         compactions=YES, refusals=YES, live=YES,
-        records=Records(error="step ERROR_MESSAGE", compaction="step CHECKPOINT", model="the settings in a prompt"),
+        error="step ERROR_MESSAGE", compaction="step CHECKPOINT", model="the settings in a prompt",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -65,9 +64,9 @@ class _Antigravity:
         history.note(n_cut, f"Steps whose text was cut when it was recorded: {n_cut:,}; sizes are at least")
         history.note(reading.n_unasked, f"Results whose call is not recorded: {reading.n_unasked:,}")
         after = [folder for brain, folder in itertools.pairwise(folders_of(source.name)) if brain == "brain"]
-        transcript = history.transcript(after[-1] if after else stem_of(source.name), self.name)
+        transcript = history.transcript(after[-1] if after else stem_of(source.name))
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
-        return read_as(self.name, [transcript], reading.skipped, warnings=notes)
+        return read_as([transcript], reading.skipped, warnings=notes)
 
     contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 
@@ -111,8 +110,7 @@ def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
     if kind == REPLY:
         calls = [with_id(content, f"L{origin.line}.{n}") for n, content in enumerate(contents)]
         reading.open = [call.call_id for call in calls if call.kind is Kind.TOOL_USE]
-        history.end_run()
-        history.reply(calls, (origin,), model=reading.model, **facts)
+        history.answer(calls, (origin,), model=reading.model, **facts)
     elif kind == USER:
         # Title and model, where what the user typed tells them.
         text = text_of(step.get("content"))
@@ -135,6 +133,3 @@ def _read(reading: AntigravityReading, step: Record, origin: Origin) -> None:
         history.add(Role.USER, contents, (origin,), typed=False, meta=True, **facts)
     else:
         reading.left_out[kind] += 1
-
-
-FORMAT = _Antigravity()

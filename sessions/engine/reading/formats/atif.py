@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_name, tool_use
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import inside, misread, stem_of
+from sessions.engine.reading.formats._records import inside, misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -102,13 +102,12 @@ class File:
     sessions: set[str] = field(default_factory=set)
 
 
-class _Atif:
-    name = "atif"
+class _Format(Format):
     label = "ATIF"
     source = "Agent Trajectory Interchange Format 1.2 to 1.7 (JSON)"
     coverage = Coverage(
         "1.2 to 1.7", usage=YES, images=YES, compactions=YES, subagents=YES, live=PARTLY,
-        records=Records(compaction="a step copied as context", model="model_name"),
+        compaction="a step copied as context", model="model_name",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -139,7 +138,7 @@ class _Atif:
             native_id = named or (f"{stem_of(source.name)}.{number}" if number else stem_of(source.name))
             found += _trajectories(part, path, native_id, (home, calls.get(named, "") if home else ""), file)
             home = home or native_id
-        return Parsed(self.name, with_unique_ids(found), tuple(file.skipped))
+        return Parsed(with_unique_ids(found), tuple(file.skipped))
 
     contents = each_place(
         lambda value, origin, _: (observed_contents if origin.path[-1] == "observation" else step_contents)(value)
@@ -176,7 +175,6 @@ def _trajectories(
     assembly.warnings += _notes(document, steps, known - {""})
     yield assembly.transcript(
         native_id,
-        _Atif.name,
         parent_id=parent[0],
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),
@@ -197,11 +195,7 @@ def _trajectories(
 def _assembled(document: Record, path: Path, file: File) -> Assembly:
     assembly = Assembly(file.measure)
     model = text_of(as_dict(document.get("agent")).get("model_name"))
-    for position, step in enumerate(document["steps"]):
-        if not isinstance(step, dict):
-            file.skipped.append(Skipped(1, 0, f"step {position} is not an object"))
-            continue
-        place = Origin(1, 0, file.size, (*path, "steps", position))
+    for step, place in objects_in(document["steps"], Origin(1, 0, file.size, (*path, "steps")), file.skipped, "step"):
         if is_compaction(step):
             # Its summary is what the step observed; in a continuation it is in the next file.
             boundary, made = len(assembly.messages), len(assembly.compactions)
@@ -255,6 +249,3 @@ def _notes(document: Record, steps: Sequence[Record], embedded: set[str]) -> Ite
 def _native_id(step: Record) -> str:
     native = step.get("step_id")
     return str(native) if isinstance(native, (int, str)) and not isinstance(native, bool) else ""
-
-
-FORMAT = _Atif()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
@@ -46,8 +46,7 @@ def _part(part: Any) -> Content:
     return opaque(held or {"value": part})
 
 
-class _AutoGen:
-    name = "autogen"
+class _Format(Format):
     label = "AutoGen"
     source = "States of AutoGen's agents and teams, as save_state writes them (JSON)"
     coverage = Coverage(images=YES)
@@ -71,8 +70,8 @@ class _AutoGen:
                     skipped.append(Skipped(1, 0, f"message {position} of {name} has no type of AutoGen's"))
                 else:
                     history.say(role, _contents(message), [origin])
-            found.append(history.transcript(name, self.name))
-        return read_as(self.name, found, skipped, "no agent's context of messages")
+            found.append(history.transcript(name))
+        return read_as(found, skipped, "no agent's context of messages")
 
     contents = each_value(_contents)
 
@@ -92,6 +91,3 @@ def _contexts(
         yield from _contexts(state["agent_state"], name, (*path, "agent_state"))
     for key, inner in as_dict(state.get("agent_states")).items():
         yield from _contexts(as_dict(inner), key, (*path, "agent_states", key))
-
-
-FORMAT = _AutoGen()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Sniff, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer, found_in
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records
@@ -47,11 +47,10 @@ def _run(span: Record, origin: Origin) -> Run:
     )
 
 
-class _Braintrust:
-    name = "braintrust"
+class _Format(Format):
     label = "Braintrust"
     source = "Spans of Braintrust's logs and experiments, exported (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="metadata.model"))
+    coverage = Coverage(usage=YES, images=PARTLY, model="metadata.model")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = [span for record in first_records(head) for span, _ in _spans_in(record)]
@@ -59,8 +58,5 @@ class _Braintrust:
             return Sniff(95, f"{len(found)} spans with a span_id, a root_span_id and span_attributes")
         return Sniff(0, "Braintrust's spans, but none is a model call") if found else None
 
-    parse = Tracer(name, "span", _spans_in, _run, "Export whole traces").parse
+    parse = Tracer("span", _spans_in, _run, "Export whole traces").parse
     contents = all_values(read_again)
-
-
-FORMAT = _Braintrust()

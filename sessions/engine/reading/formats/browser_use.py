@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, tool_use
-from sessions.engine.reading.formats._records import object_of, stem_of
+from sessions.engine.reading.formats._records import inside, object_of, objects_in, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMATE
@@ -22,13 +22,10 @@ STEP_KEYS = frozenset({"model_output", "result", "state"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
 
 
-class _BrowserUse:
-    name = "browser_use"
+class _Format(Format):
     label = "browser-use"
     source = "browser-use AgentHistoryList.save_to_file (JSON)"
-    coverage = Coverage(
-        usage=PARTLY, images=YES, live=PARTLY, records=Records(error="result.error of a step without a reply")
-    )
+    coverage = Coverage(usage=PARTLY, images=YES, live=PARTLY, error="result.error of a step without a reply")
 
     def sniff(self, head: Head) -> Sniff | None:
         history = as_list(as_dict(head.document).get("history"))
@@ -41,18 +38,16 @@ class _BrowserUse:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = object_of(source, "a history")
         assembly, skipped, estimates = Assembly(measure), list[Skipped](), list[int]()
-        for position, step in enumerate(as_list(document.get("history"))):
-            if not isinstance(step, dict):
-                skipped.append(Skipped(1, 0, f"step {position} is not an object"))
-            else:
-                _add(assembly, step, position, source.size)
-                estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
+        whole = Origin(1, 0, source.size, ("history",))
+        for step, origin in objects_in(as_list(document.get("history")), whole, skipped, "step"):
+            _add(assembly, step, origin)
+            estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
         known = list(filter(None, estimates))
         span = f"{min(known, default=0):,} to {max(known, default=0):,} tokens a step"
         dropped = "browser-use drops each step's state and screenshot after its reply"
         assembly.warnings.append(f"{dropped}; {NOT_ALL_SENT}")
         assembly.note(known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage")
-        return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name)], skipped)
+        return read_as([assembly.transcript(stem_of(source.name))], skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a step's state, of its reply or of its results, as the origin's path tells."""
@@ -63,28 +58,23 @@ class _BrowserUse:
         return _results(values[0], position) if side == "result" else _state(values[0])
 
 
-def _add(assembly: Assembly, step: Record, position: int, size: int) -> None:
+def _add(assembly: Assembly, step: Record, origin: Origin) -> None:
     """The messages of one step; a step whose model call failed has no reply and its error as a result."""
-    metadata = as_dict(step.get("metadata"))
+    metadata, position = as_dict(step.get("metadata")), int(origin.path[-1])
     number = count_of(metadata.get("step_number")) or position
     start, end = seconds(metadata.get("step_start_time")), seconds(metadata.get("step_end_time"))
-
-    def place(*path: str) -> list[Origin]:
-        return [Origin(1, 0, size, ("history", position, *path))]
-
     if state := _state(step):
-        assembly.add(Role.USER, state, place(), id=f"step-{number}.state", typed=False, timestamp=start)
+        assembly.add(Role.USER, state, [origin], id=f"step-{number}.state", typed=False, timestamp=start)
     output = step.get("model_output")
     if isinstance(output, dict):
-        reply = _reply(output, position)
-        index = assembly.add(Role.ASSISTANT, reply, place("model_output"), id=f"step-{number}", timestamp=end)
-        assembly.request(index)
+        reply, place = _reply(output, position), [inside(origin, "model_output")]
+        assembly.answer(reply, place, id=f"step-{number}", timestamp=end)
     else:
         for result in map(as_dict, as_list(step.get("result"))):
             assembly.fail(result.get("error"))
     if results := _results(step.get("result"), position):
         native = f"step-{number}.results"
-        assembly.add(Role.USER, results, place("result"), id=native, typed=False, timestamp=end)
+        assembly.add(Role.USER, results, [inside(origin, "result")], id=native, typed=False, timestamp=end)
 
 
 def _state(step: Record) -> tuple[Content, ...]:
@@ -126,6 +116,3 @@ def _result(result: Any, call_id: str) -> Content:
     said = "\n".join(filter(None, (text_of(held.get(key)) for key in ("extracted_content", "error"))))
     text = said or ("" if held else dumps(result))
     return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=bool(held.get("error")))
-
-
-FORMAT = _BrowserUse()

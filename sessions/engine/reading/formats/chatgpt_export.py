@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._branch import way_to
@@ -38,11 +38,10 @@ def _contents(node: Any) -> tuple[Content, ...]:
     return said
 
 
-class _ChatGptExport:
-    name = "chatgpt_export"
+class _Format(Format):
     label = "ChatGPT export"
     source = "conversations.json of ChatGPT's data export"
-    coverage = Coverage(images=PARTLY, records=Records(model="metadata.model_slug"))
+    coverage = Coverage(images=PARTLY, model="metadata.model_slug")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = [record for record in first_records(head) if _is_conversation(record)]
@@ -55,7 +54,7 @@ class _ChatGptExport:
         skipped: list[Skipped] = []
         held = records(source, skipped, _is_conversation, "no conversation: it has no mapping")
         found = [_session(*one, stem_of(source.name), measure) for one in held]
-        return read_as(self.name, found, skipped, "no conversation with messages")
+        return read_as(found, skipped, "no conversation with messages")
 
     contents = each_value(_contents)
 
@@ -74,7 +73,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     history.note(left, f"Messages on branches that the conversation left: {len(left)}")
     return history.transcript(
         text_of(record.get("conversation_id")) or text_of(record.get("id")) or stem,
-        _ChatGptExport.name,
         title=text_of(record.get("title")),
         model=text_of(record.get("default_model_slug")) if not any(r.model for r in history.requests) else "",
     )
@@ -120,6 +118,3 @@ def _part(part: Any) -> Content:
     if kind == "audio_transcription" and isinstance(held.get("text"), str):
         return Content(Kind.TEXT, text=held["text"])
     return opaque(part, kind)
-
-
-FORMAT = _ChatGptExport()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._branch import way_to
@@ -22,8 +22,7 @@ SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
-class _ClaudeAiExport:
-    name = "claude_ai_export"
+class _Format(Format):
     label = "Claude.ai export"
     source = "conversations.json of Claude.ai's data export"
     coverage = Coverage(images=PARTLY)
@@ -38,7 +37,7 @@ class _ClaudeAiExport:
         skipped: list[Skipped] = []
         held = records(source, skipped, _is_conversation, "no conversation: it has no chat_messages")
         found = [_session(*one, stem_of(source.name), measure, skipped) for one in held]
-        return read_as(self.name, found, skipped, "no conversation with messages")
+        return read_as(found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
 
@@ -67,7 +66,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
     history.note(n_left, f"Messages on branches that the conversation left: {n_left}")
     return history.transcript(
         text_of(record.get("uuid")) or stem,
-        _ClaudeAiExport.name,
         title=text_of(record.get("name")),
         model=text_of(record.get("model")),
     )
@@ -80,9 +78,8 @@ def _add(history: Assembly, entry: Record, origin: Origin) -> None:
         contents = tuple(_content(follow(entry, path), path) for path in paths)
         places = [inside(origin, *path) for path in paths]
         facts: dict[str, Any] = {"id": f"{native}.{number}" if number and native else native, "timestamp": time}
-        index = history.add(who, contents, places, **facts)
-        if who is Role.ASSISTANT:
-            history.request(index)
+        history.end_run()
+        history.say(who, contents, places, **facts)
 
 
 def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:
@@ -120,6 +117,3 @@ def _content(value: Any, path: Path) -> Content:
         picture = value.get("file_kind") == "image" or name.lower().endswith(PICTURES)
         return Content(Kind.IMAGE if picture else Kind.DOCUMENT, url=name, name=name)
     return block_of(value)
-
-
-FORMAT = _ClaudeAiExport()

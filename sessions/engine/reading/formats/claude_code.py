@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sessions.engine.reading.byte_breakdown import Tally
-from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Measured, Sniff, each_value
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._claude_bodies import Shelves
 from sessions.engine.reading.formats._claude_build import kin_of, linked, transcripts_of
@@ -45,18 +45,15 @@ class ClaudeReading:
     tally: Tally = field(default_factory=Tally)
 
 
-class _ClaudeCode:
-    name = "claude_code"
+class _Format(Format):
     label = "Claude Code"
     source = "Session files of Claude Code 1.0 to 2.1, ~/.claude/projects (JSONL)"
     coverage = Coverage(
         "1.0.0 to 2.1.219", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="isApiErrorMessage, error, errorDetails, apiErrorStatus", compaction="compact_boundary",
-            failed="compact_result failed, local-command-stderr", who="compactMetadata.trigger",
-            clearing="microcompact_boundary", retry="system api_error",
-            interruption="[Request interrupted by user", end="result with is_error", model="message.model",
-        ),
+        error="isApiErrorMessage, error, errorDetails, apiErrorStatus", compaction="compact_boundary",
+        failed="compact_result failed, local-command-stderr", who="compactMetadata.trigger",
+        clearing="microcompact_boundary", retry="system api_error",
+        interruption="[Request interrupted by user", end="result with is_error", model="message.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -82,7 +79,6 @@ class _ClaudeCode:
         twins = f"Lines with toolUseResult: {reading.n_twins:,} ({reading.twin_bytes:,} bytes)"
         notes = noted((reading.n_twins, f"{twins}, the client's copy and not context"))
         return Parsed(
-            format=self.name,
             transcripts=tuple(transcript for transcript, _ in built),
             alternatives=tuple(alternatives),
             skipped=tuple(reading.skipped),
@@ -176,6 +172,3 @@ def _title(reading: ClaudeReading, records: Sequence[ClaudeRecord]) -> str:
         if named:
             return title_of(named[-1])
     return ""
-
-
-FORMAT = _ClaudeCode()

@@ -14,14 +14,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import opaque
 from sessions.engine.reading.formats._chat_blocks import part_of, parts_of, role_of
 from sessions.engine.reading.formats._cline_ui import kind_of, read_ui, sold_by, ui_contents
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -58,9 +58,7 @@ def entry_contents(entry: Any) -> tuple[Content, ...]:
 
 def read_history(entries: Sequence[Any], path: Path, size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
     """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
-    kept = [(entry, Origin(1, 0, size, (*path, n))) for n, entry in enumerate(entries) if isinstance(entry, dict)]
-    odd = (n for n, entry in enumerate(entries) if not isinstance(entry, dict))
-    skipped += [Skipped(1, 0, f"message {n} is not an object") for n in odd]
+    kept = list(objects_in(entries, Origin(1, 0, size, path), skipped, "message"))
     marks = _marks([entry for entry, _ in kept])
     mark_numbers = {mark.index: number for number, mark in enumerate(marks)}
     for index, (entry, origin) in enumerate(kept):
@@ -133,18 +131,15 @@ def _block(block: Any) -> Content:
     return part_of(block)
 
 
-class _Cline:
-    name = "cline"
+class _Format(Format):
     label = "Cline or Roo"
     source = "api_conversation_history.json, ui_messages.json, session messages of Cline, Roo; not context_history.json"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="api_req_failed, error, streamingFailedMessage",
-            compaction="conversationHistoryDeletedRange, condense_context", failed="condense_context_error",
-            who="sliding_window_truncation: auto", retry="api_req_retry_delayed, error_retry",
-            interruption="cancelReason user_cancelled", model="modelInfo",
-        ),
+        error="api_req_failed, error, streamingFailedMessage",
+        compaction="conversationHistoryDeletedRange, condense_context", failed="condense_context_error",
+        who="sliding_window_truncation: auto", retry="api_req_retry_delayed, error_retry",
+        interruption="cancelReason user_cancelled", model="modelInfo",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -180,8 +175,8 @@ class _Cline:
             read_ui(document, source.size, assembly, skipped)
         else:
             read_history(document, (), source.size, assembly, skipped)
-        transcript = assembly.transcript(native_id, self.name, system=measure(contents_of(system)))
-        return Parsed(self.name, (transcript,), tuple(skipped))
+        transcript = assembly.transcript(native_id, system=measure(contents_of(system)))
+        return Parsed((transcript,), tuple(skipped))
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
@@ -200,6 +195,3 @@ def _sniff_session(document: dict[str, Any]) -> Sniff | None:
     if isinstance(document["sessionId"], str) and own_key:
         return Sniff(90, f"sessionId and messages with {own_key!r}")
     return Sniff(0, "sessionId and messages, but none with metrics, modelInfo or ts")
-
-
-FORMAT = _Cline()

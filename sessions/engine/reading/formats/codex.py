@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _codex_reading as rollout
 from sessions.engine.reading.formats._codex_cut import cut_contents, cut_named
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents
@@ -33,7 +33,6 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     found = session_of(
         reading.thread,
         id=text_of(meta.get("id")) or stem_of(name),
-        format="codex",
         parent_id=next(filter(None, parents), None),
         otherwise=reading.model,
         client=text_of(meta.get("cli_version")),
@@ -51,17 +50,14 @@ def transcript_of(reading: rollout.CodexReading, name: str) -> Transcript:
     return replace(found, started_at=started, ended_at=ended, warnings=notes)
 
 
-class _Codex:
-    name = "codex"
+class _Format(Format):
     label = "Codex"
     source = "Rollouts of Codex CLI 0.2 to 0.144, ~/.codex/sessions (JSONL)"
     coverage = Coverage(
         "0.2 to 0.144", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="event error, codex_error_info", compaction="compacted", window="model_context_window",
-            who="its place in the turn", retry="event stream_error", interruption="turn_aborted",
-            model="turn_context.model",
-        ),
+        error="event error, codex_error_info", compaction="compacted", window="model_context_window",
+        who="its place in the turn", retry="event stream_error", interruption="turn_aborted",
+        model="turn_context.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -92,7 +88,6 @@ class _Codex:
         )
         spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
         return Parsed(
-            self.name,
             found,
             tuple(reading.skipped),
             warnings=(*unread_notes(reading.unknown), *notes),
@@ -105,6 +100,3 @@ class _Codex:
         found = tuple(content for value in values for content in item_contents(value))
         cut = next((cut for block in message.blocks if (cut := cut_named(block.cut))), None)
         return cut_contents(found, cut) if cut else found
-
-
-FORMAT = _Codex()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -33,13 +33,10 @@ UNANSWERED = ("web_search", "todo_list")
 """Calls whose result the stream does not print."""
 
 
-class _CodexExec:
-    name = "codex_exec"
+class _Format(Format):
     label = "Codex exec"
     source = "Events of codex exec --json, as a runner keeps them (JSONL)"
-    coverage = Coverage(
-        "0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES, records=Records(error="turn.failed, error")
-    )
+    coverage = Coverage("0.44 to 0.144", usage=PARTLY, refusals=YES, live=YES, error="turn.failed, error")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -64,7 +61,7 @@ class _CodexExec:
                 runs.append(_Run(Assembly(measure)))
             if not runs[-1].take(value, line.at()):
                 skipped.append(line.skipped(f"an item of type {_kind(value.get('item'))!r}"))
-        return read_as(self.name, [run.transcript(source.name) for run in runs], skipped)
+        return read_as([run.transcript(source.name) for run in runs], skipped)
 
     contents = each_place(lambda value, _, message: _contents(as_dict(as_dict(value).get("item")), message.role))
 
@@ -146,7 +143,7 @@ class _Run:
             told = f"{sent:,} input and {said:,} output tokens over {self.n_sums:,} requests"
             self.made.warnings.append(f"A turn reports only its total: {told}")
         self.made.warnings.append("The prompt and the model's name are not in this stream")
-        return self.made.transcript(self.thread or stem_of(name), FORMAT.name)
+        return self.made.transcript(self.thread or stem_of(name))
 
 
 def _is_event(value: Record) -> bool:
@@ -177,6 +174,3 @@ def _contents(item: Record, role: Role) -> tuple[Content, ...]:
     asked = {key: item[key] for key in CALLS.get(kind, ()) if key in item}
     name = text_of(item.get("tool")) or kind
     return (tool_use(asked.get("arguments", asked), name, ident),)
-
-
-FORMAT = _CodexExec()

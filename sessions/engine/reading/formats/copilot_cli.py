@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, plain_part, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
@@ -135,19 +135,16 @@ class CopilotFile:
         return self.runs.setdefault(agent, CopilotRun(Assembly(self.measure)))
 
 
-class _CopilotCLI:
-    name = "copilot_cli"
+class _Format(Format):
     label = "Copilot CLI"
     source = "Sessions of GitHub Copilot CLI 0.0.420 to 1.0.77, ~/.copilot/session-state/…/events.jsonl (JSONL)"
     coverage = Coverage(
         "0.0.420 to 1.0.77", usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="session.error", compaction="session.compaction_complete, session.truncation",
-            failed="session.compaction_complete, success false",
-            who="customInstructions, or its place beside the work",
-            begun="session.compaction_start and no end", window="session.truncation tokenLimit",
-            interruption="abort", end="session.shutdown errorReason", model="session.model_change",
-        ),
+        error="session.error", compaction="session.compaction_complete, session.truncation",
+        failed="session.compaction_complete, success false",
+        who="customInstructions, or its place beside the work",
+        begun="session.compaction_start and no end", window="session.truncation tokenLimit",
+        interruption="abort", end="session.shutdown errorReason", model="session.model_change",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -174,7 +171,7 @@ class _CopilotCLI:
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
             if run.history.messages:
                 found.append(_transcript(file, run, agent, native, found[0].id if found else None))
-        return Parsed(self.name, tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
+        return Parsed(tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
 
     contents = each_value(event_contents)
 
@@ -329,7 +326,4 @@ def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, par
     history.note(n_own, f"Copilot counted {n_own:,} tokens over all requests of this sub-agent")
     if agent and parent:
         facts |= {"parent_id": parent, "parent_call_id": agent}
-    return history.transcript(f"{native}.{agent}" if agent else native, FORMAT.name, **facts)
-
-
-FORMAT = _CopilotCLI()
+    return history.transcript(f"{native}.{agent}" if agent else native, **facts)

@@ -10,7 +10,7 @@ import binascii
 from collections.abc import Callable
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
@@ -33,15 +33,12 @@ def _part(part: Record) -> Content:
     return reader(said) if reader and said else opaque(part)
 
 
-class _Crush:
-    name = "crush"
+class _Format(Format):
     label = "Crush"
     source = "Crush's database, .crush/crush.db (SQLite)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, subagents=YES,
-        records=Records(
-            error="part finish with reason error", compaction="summary_message_id", model="messages.model",
-        ),
+        error="part finish with reason error", compaction="summary_message_id", model="messages.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -54,7 +51,7 @@ class _Crush:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """Every session that has messages, with what it was started from."""
         found = [_session(source, row, measure) for row, _ in rows_of(source, "sessions", "ORDER BY created_at, rowid")]
-        return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
+        return Parsed(tuple(transcript for transcript in found if transcript.messages))
 
     contents = each_value(_contents)
 
@@ -67,7 +64,7 @@ def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
     history.note(sent, f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
     parent = text_of(row.get("parent_session_id"))
-    return history.transcript(native, _Crush.name, title=text_of(row.get("title")), parent_id=parent)
+    return history.transcript(native, title=text_of(row.get("title")), parent_id=parent)
 
 
 def _add(history: Assembly, row: Record, origin: Origin, newest: str) -> None:
@@ -128,6 +125,3 @@ _READERS: dict[str, Callable[[Record], Content]] = {
     "tool_result": _result,
     "shell_command": _shell,
 }
-
-
-FORMAT = _Crush()

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.base import limits
-from sessions.engine.reading.formats import YES, Coverage, Measured, Records, Sniff, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Measured, Sniff, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of
 from sessions.engine.reading.formats._branch import RESULTS, THINKING
@@ -180,15 +180,12 @@ def _contents(value: Record) -> tuple[Content, ...]:
     return tuple(content_of(block) for block in content) if isinstance(content, list) else contents_of(content)
 
 
-class _CtxwebJsonl:
-    name = "ctxweb_jsonl"
+class _Format(Format):
     label = "ctxweb export"
     source = "ctxweb export --to jsonl"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES,
-        records=Records(
-            compaction="head compactions", who="head compactions", window="head window", model="request.model",
-        ),
+        compaction="head compactions", who="head compactions", window="head window", model="request.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -214,7 +211,7 @@ class _CtxwebJsonl:
                 known.elsewhere.append(value["request"])
             else:
                 skipped.append(line.skipped("neither a message, a request nor the head"))
-        return Parsed(self.name, (_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
+        return Parsed((_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
 
     contents = each_value(_contents)
 
@@ -270,7 +267,7 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
     texts: dict[str, Any] = {name: text_of(head.get(name)) for name in ("parent_call_id", "title", "model", "client")}
     return Transcript(
         id=text_of(head.get("id")) or stem_of(name),
-        format=FORMAT.name,
+        format="",
         messages=tuple(replace(m, compaction=None) if m.compaction in odd else m for m in known.messages),
         requests=requests,
         compactions=compactions,
@@ -284,6 +281,3 @@ def _transcript(head: Record, known: ExportLines, name: str) -> Transcript:
         ended_at=max(times, default=None),
         warnings=() if head else (NO_HEAD,),
     )
-
-
-FORMAT = _CtxwebJsonl()

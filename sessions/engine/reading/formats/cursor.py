@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import as_read, is_prompt, title_of, with_id
@@ -39,11 +39,10 @@ class CursorReading:
     n_turns: int = 0
 
 
-class _Cursor:
-    name = "cursor"
+class _Format(Format):
     label = "Cursor"
     source = "Agent transcripts of Cursor, ~/.cursor/projects/…/agent-transcripts (JSONL); not its databases"
-    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, records=Records(error="turn_ended error"))
+    coverage = Coverage(images=YES, refusals=YES, subagents=YES, live=YES, error="turn_ended error")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -69,14 +68,14 @@ class _Cursor:
         n_open = reading.n_calls - reading.n_results
         history.note(n_open > 0, f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
         history.note(reading.n_results, "Calls have no ids: results are taken for those of the newest calls, in order")
-        transcript = history.transcript(stem_of(source.name), self.name)
+        transcript = history.transcript(stem_of(source.name))
         # The session whose folder a sub-agent's file lies in.
         folders = folders_of(source.name)
         home = folders[-3] if len(folders) > 2 and folders[-2] == "subagents" else ""
         kin = SessionLinks(transcript.id, home, reading.prompt, tuple(reading.spawns))
         notes = (f"Ends of turns: {reading.n_turns:,}, not messages",) if reading.n_turns else ()
         found = (transcript,) if history.messages else ()
-        return Parsed(self.name, found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
+        return Parsed(found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
 
     contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 
@@ -127,6 +126,3 @@ def _answer(reading: CursorReading, content: Content) -> Content:
         reading.open.remove(content.call_id)
         return content
     return with_id(content, reading.open.pop(0))
-
-
-FORMAT = _Cursor()

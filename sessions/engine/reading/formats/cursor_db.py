@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, result_of, title_of, tool_use
@@ -45,7 +45,7 @@ Wire = tuple[int, int | bytes]
 """A field of a protobuf message: its number, and a whole number or bytes."""
 
 
-def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
+def chat_of(source: Source, measure: Measured) -> Transcript:
     """The chat in the store; raises UnreadableInput where its root or its messages are not as they are known."""
     facts = _facts(source)
     database, query = source.database(), f"SELECT hex(data) AS data FROM {BLOBS} WHERE id = ?"  # noqa: S608
@@ -80,7 +80,7 @@ def chat_of(source: Source, measure: Measured, form: str) -> Transcript:
     used, window = context_of(root)
     reading.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
     return reading.transcript(
-        text_of(facts.get("agentId")), form, title=text_of(facts.get("name")) or reading.title, window=window or None,
+        text_of(facts.get("agentId")), title=text_of(facts.get("name")) or reading.title, window=window or None,
         model=text_of(facts.get("lastUsedModel")), started_at=seconds(facts.get("createdAt")),
     )  # fmt: skip
 
@@ -147,13 +147,10 @@ def _facts(source: Source) -> Record:
     return {}
 
 
-class _CursorDatabase:
-    name = "cursor_db"
+class _Format(Format):
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
-    coverage = Coverage(
-        usage=PARTLY, subagents=YES, records=Records(window="contextTokenLimit", model="modelInfo, modelConfig")
-    )
+    coverage = Coverage(usage=PARTLY, subagents=YES, window="contextTokenLimit", model="modelInfo, modelConfig")
 
     def sniff(self, head: Head) -> Sniff | None:
         if has_columns(head, TABLE, "key", "value"):
@@ -168,14 +165,14 @@ class _CursorDatabase:
         """Every conversation that has messages; those that one started name it as their parent."""
         database = source.database()
         if database is not None and set(STORE) <= set(database.tables):
-            return Parsed(self.name, (chat_of(source, measure, self.name),))
+            return Parsed((chat_of(source, measure),))
         skipped: list[Skipped] = []
         found = [_Composer(source, value, origin, measure) for value, origin in _composers(source, skipped)]
         homes = {child: composer.id for composer in found for child in composer.children}
         transcripts = [composer.transcript(homes.get(composer.id, "")) for composer in found]
         if not any(transcript.messages for transcript in transcripts):
             raise UnreadableInput(NO_CHATS, next_step="Read the state.vscdb of Cursor/User/globalStorage")
-        return read_as(self.name, transcripts, skipped)
+        return read_as(transcripts, skipped)
 
     contents = each_place(lambda value, origin, message: _contents(as_dict(decoded(value)), origin, message.role))
 
@@ -257,7 +254,6 @@ class _Composer:
         self.history.note(self.value.get("latestConversationSummary"), summed_up)
         return self.history.transcript(
             self.id,
-            _CursorDatabase.name,
             title=text_of(self.value.get("name") or self.value.get("chatTitle")),
             window=limit or None,
             parent_id=parent,
@@ -282,6 +278,3 @@ def _result(tool: Record) -> Content:
     text = result if isinstance(result, str) else dumps(result)
     failed = tool.get("status") in ("error", "cancelled", "rejected")
     return result_of((Content(Kind.TEXT, text=text),), tool.get("toolCallId"), is_error=failed)
-
-
-FORMAT = _CursorDatabase()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import system_contents
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, title_of, tool_use
@@ -196,18 +196,15 @@ class DshReading:
         return self.made.reply(contents, [origin], id=native, usage=usage, model=model, timestamp=time)
 
 
-class _Dsh:
-    name = "dsh"
+class _Format(Format):
     label = "DeepSeek Harness"
     source = "Sessions of DeepSeek Harness, ~/.dsh/sessions/…/session.jsonl, also packed with zstd"
     coverage = Coverage(
         "0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
-        records=Records(
-            error="failure in llm, step and turn events", compaction="compaction/summary",
-            failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
-            clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
-            model="provenance.model",
-        ),
+        error="failure in llm, step and turn events", compaction="compaction/summary",
+        failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
+        clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
+        model="provenance.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -235,7 +232,6 @@ class _Dsh:
         made.note(reading.n_replaced, f"Messages that a plugin replaced: {reading.n_replaced}; both are shown")
         transcript = made.transcript(
             text_of(header.get("id")) or stem_of(source.name),
-            self.name,
             title=title_of(reading.title),
             system=measure(reading.system),
             window=reading.window,
@@ -244,9 +240,6 @@ class _Dsh:
         # A subagent's session was made by another; a fork is a session of its own.
         home = text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
         kin = (SessionLinks(transcript.id, home=home),) if home else ()
-        return Parsed(self.name, (transcript,) if made.messages else (), tuple(skipped), kin=kin)
+        return Parsed((transcript,) if made.messages else (), tuple(skipped), kin=kin)
 
     contents = each_value(event_contents)
-
-
-FORMAT = _Dsh()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import NO, PARTLY, Coverage, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import NO, PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, tool_use
@@ -21,8 +21,7 @@ ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
 
 
-class _Entire:
-    name = "entire"
+class _Format(Format):
     label = "Entire"
     source = "Condensed transcripts of Entire's checkpoints, transcript.jsonl (JSONL)"
     coverage = Coverage("0.5 to 0.7", usage=NO, images=PARTLY)
@@ -46,7 +45,7 @@ class _Entire:
             if results := _contents(value, Role.USER) if role is Role.ASSISTANT else ():
                 made.add(Role.USER, results, [line.at()], timestamp=time)
         made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
-        return read_as(self.name, [made.transcript(stem_of(source.name), self.name)], skipped)
+        return read_as([made.transcript(stem_of(source.name))], skipped)
 
     contents = each_place(lambda value, _, message: _contents(as_dict(value), message.role))
 
@@ -75,6 +74,3 @@ def _block(block: Any) -> Content:
     if kind == "text" and isinstance(as_dict(block).get("text"), str):
         return Content(Kind.TEXT, text=block["text"])
     return block_of(block)
-
-
-FORMAT = _Entire()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, title_of, tool_use
@@ -72,13 +72,10 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=said),) if said else ()
 
 
-class _FactoryDroid:
-    name = "factory_droid"
+class _Format(Format):
     label = "Factory Droid"
     source = "Sessions of Factory Droid 0.81, ~/.factory/sessions (JSONL), and --output-format stream-json"
-    coverage = Coverage(
-        "0.81", images=YES, refusals=YES, live=YES, records=Records(error="event error", model="modelId")
-    )
+    coverage = Coverage("0.81", images=YES, refusals=YES, live=YES, error="event error", model="modelId")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -123,13 +120,12 @@ def _store(source: Source, measure: Measured) -> Parsed:
     transcript = session_of(
         thread,
         id=text_of(header.get("id")) or stem_of(source.name),
-        format=FORMAT.name,
         title=title_of(text_of(header.get("sessionTitle")) or text_of(header.get("title"))),
         client=text_of(header.get("version")),
         project=text_of(header.get("cwd")),
         warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
-    return read_as(FORMAT.name, [transcript], skipped, warnings=unread_notes(unknown))
+    return read_as([transcript], skipped, warnings=unread_notes(unknown))
 
 
 def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
@@ -171,8 +167,5 @@ def _stream(source: Source, measure: Measured) -> Parsed:
             elif kind in ("message", "tool_result"):
                 history.add(Role.USER, contents, (line.at(),), **facts)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
-    transcript = history.transcript(session or stem_of(source.name), FORMAT.name, otherwise=model)
-    return read_as(FORMAT.name, [transcript], skipped)
-
-
-FORMAT = _FactoryDroid()
+    transcript = history.transcript(session or stem_of(source.name), otherwise=model)
+    return read_as([transcript], skipped)

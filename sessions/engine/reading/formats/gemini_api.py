@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
@@ -180,13 +180,12 @@ def _system(request: Record) -> Iterator[Content]:
             yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
 
 
-class _GeminiAPI:
-    name = "gemini_api"
+class _Format(Format):
     label = "Gemini API"
     source = "POST …:generateContent: request, response or contents, and checkpoints of Gemini CLI (JSON)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(error="error in place of an answer", compaction="<state_snapshot>", model="modelVersion"),
+        error="error in place of an answer", compaction="<state_snapshot>", model="modelVersion",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -207,9 +206,6 @@ class _GeminiAPI:
         else:
             raise misread("neither a request nor a response nor contents")
         conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
-        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
 
     contents = each_value(gemini.content_of)
-
-
-FORMAT = _GeminiAPI()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import title_of, tool_use
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
@@ -89,9 +89,7 @@ def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
         for refusal in run.refused.get(number, ()):
             made.refuse(refusal)
         timestamp = seconds(unit.values[0].get("timestamp"))
-        index = made.add(unit.role, event_contents(unit.values), unit.origins, timestamp=timestamp)
-        if unit.role is Role.ASSISTANT:
-            made.request(index, model=run.model)
+        made.say(unit.role, event_contents(unit.values), unit.origins, {"model": run.model}, timestamp=timestamp)
     for refusal in run.refused.get(len(run.units), ()):
         made.refuse(refusal)
     if len(made.requests) == run.n_totals == 1:
@@ -99,7 +97,7 @@ def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
     if run.total and len(made.requests) != 1:
         total = f"{run.total.context:,} input and {run.total.output:,} output tokens over {len(made.requests)} requests"
         made.warnings.append(f"The run reports only its total: {total}")
-    return made.transcript(run.session or stem_of(name), FORMAT.name, otherwise=run.model)
+    return made.transcript(run.session or stem_of(name), otherwise=run.model)
 
 
 def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
@@ -121,16 +119,13 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
     return tuple(found)
 
 
-class _GeminiCLI:
-    name = "gemini_cli"
+class _Format(Format):
     label = "Gemini CLI"
     source = "Sessions of Gemini CLI 0.1 to 0.61, ~/.gemini/tmp/…/chats (JSON, JSONL), and --output-format stream-json"
     coverage = Coverage(
         "0.1 to 0.61", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="record or event error", compaction="$set messages", clearing="$set messages",
-            end="result with an error", model="model",
-        ),
+        error="record or event error", compaction="$set messages", clearing="$set messages",
+        end="result with an error", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -162,7 +157,7 @@ class _GeminiCLI:
             found = [_from_log(source, measure, skipped)]
         else:
             raise misread("neither a session nor a log nor events")
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a record's reply or of its results, or of a run's events."""
@@ -240,7 +235,4 @@ def _session(log: Log, metadata: Record, name: str) -> Transcript:
     )
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
     title = title_of(text_of(metadata.get("summary")))
-    return session_of(thread, title=title, id=native_id, format=FORMAT.name, warnings=notes)
-
-
-FORMAT = _GeminiCLI()
+    return session_of(thread, title=title, id=native_id, warnings=notes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._gemini_parts import content_of, field_of, gemini_usage, key_of, parts_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
@@ -31,16 +31,13 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return content_of(value) if isinstance(value, dict) and (value.get("parts") or value.get("text")) else ()
 
 
-class _GoogleADK:
-    name = "google_adk"
+class _Format(Format):
     label = "Google ADK"
     source = "Sessions of Google ADK, as adk run --save_session and its API write them; eval sets (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY,
-        records=Records(
-            error="errorCode, errorMessage", compaction="actions.compaction", who="always auto", model="modelVersion",
-            interruption="interrupted", end="finishReason MAX_TOKENS",
-        ),
+        error="errorCode, errorMessage", compaction="actions.compaction", who="always auto", model="modelVersion",
+        interruption="interrupted", end="finishReason MAX_TOKENS",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -66,7 +63,7 @@ class _GoogleADK:
                 found += _sessions(text_of(record.get("id")) or stem, events, measure)
             else:
                 found += [_tested(*case, stem, measure) for case in _held(record, origin, "evalCases", skipped)]
-        return read_as(self.name, [*found, *_sessions(stem, loose, measure)], skipped, "no event with content")
+        return read_as([*found, *_sessions(stem, loose, measure)], skipped, "no event with content")
 
     contents = each_value(_contents)
 
@@ -103,7 +100,7 @@ def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcri
         history, n = reading.history, reading.n_lost
         history.note(n, f"Requests on a branch that was left: {n}, counted, not among the messages")
         parent = name if branch and "" in readings else ""
-        yield history.transcript(f"{name}.{branch}" if branch else name, _GoogleADK.name, parent_id=parent)
+        yield history.transcript(f"{name}.{branch}" if branch else name, parent_id=parent)
 
 
 def _standing(events: Events) -> frozenset[int]:
@@ -193,7 +190,7 @@ def _tested(case: Record, origin: Origin, stem: str, measure: Measured) -> Trans
                 history.end_run()
                 role = Role.ASSISTANT if is_reply else Role.USER
                 history.say(role, contents, [inside(place, *path)], **facts)
-    return history.transcript(text_of(field_of(case, "evalId")) or stem, _GoogleADK.name)
+    return history.transcript(text_of(field_of(case, "evalId")) or stem)
 
 
 def _turn(turn: Record) -> Iterator[tuple[bool, Any, Path]]:
@@ -210,6 +207,3 @@ def _turn(turn: Record) -> Iterator[tuple[bool, Any, Path]]:
             yield _is_reply(event, "content"), event.get("content"), (key, events, position, "content")
         for inner, is_call in ((key_of(held, "toolUses"), True), (key_of(held, "toolResponses"), False)):
             yield is_call, held.get(inner), (key, inner)
-
-
-FORMAT = _GoogleADK()

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count
@@ -113,17 +113,14 @@ class GooseHistory(Assembly):
     announced: str | None = None
 
 
-class _Goose:
-    name = "goose"
+class _Format(Format):
     label = "goose"
     source = "sessions/sessions.db; goose session export --format json; sessions/*.jsonl; stream-json of goose run"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
-            failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
-            begun="the same notice", window="model_config.context_limit",
-        ),
+        error="notice: Ran into this error", compaction="agentVisible false, conversationCompacted",
+        failed="notice: error trying to compact", who="notice: Exceeded auto-compact threshold",
+        begun="the same notice", window="model_config.context_limit",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -165,7 +162,7 @@ class _Goose:
                     _add(history, value, origin)
             found.append(_transcript(history, metadata, stem_of(source.name)))
         notes = noted((n_notifications, f"Messages that only the user saw (notifications): {n_notifications}"))
-        return read_as(self.name, found, skipped, warnings=notes)
+        return read_as(found, skipped, warnings=notes)
 
     contents = each_value(lambda value: contents_of_message(_unpacked(value)))
 
@@ -195,7 +192,6 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
     return history.transcript(
         text_of(metadata.get("id")) or stem,
-        FORMAT.name,
         title=text_of(metadata.get("name")) or text_of(metadata.get("description")),
         model=text_of(settings.get("model_name")),
         window=window or None,
@@ -272,6 +268,3 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
         history.say(Role(message["role"]), contents, [origin], **facts)
     if not seen_by_agent:
         history.hidden.add(len(history.messages) - 1)
-
-
-FORMAT = _Goose()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
@@ -41,11 +41,10 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
 
 
-class _GrokCli:
-    name = "grok_cli"
+class _Format(Format):
     label = "Grok CLI"
     source = "Sessions of Grok CLI, ~/.grok/sessions/<folder>/<id>/chat_history.jsonl (JSONL)"
-    coverage = Coverage(images=YES, live=YES, records=Records(model="model"))
+    coverage = Coverage(images=YES, live=YES, model="model")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -63,10 +62,8 @@ class _GrokCli:
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())
         reading.broken_off()
-        transcript = reading.history.transcript(
-            folder_of(source.name, "chat_history"), self.name, system=measure(reading.system)
-        )
-        return read_as(self.name, [transcript], reading.skipped)
+        transcript = reading.history.transcript(folder_of(source.name, "chat_history"), system=measure(reading.system))
+        return read_as([transcript], reading.skipped)
 
     contents = each_value(_contents)
 
@@ -90,8 +87,8 @@ class _Reading:
             self.waiting.append((entry, origin))
         elif kind == "assistant":
             before, origins = self._waited()
-            index = self.history.add(Role.ASSISTANT, (*before, *_contents(entry)), [*origins, origin])
-            self.history.request(index, model=text_of(entry.get("model_id")))
+            said, model = (*before, *_contents(entry)), text_of(entry.get("model_id"))
+            self.history.answer(said, [*origins, origin], model=model)
         elif kind == "system":
             self.broken_off()
             self.system += _contents(entry)
@@ -132,6 +129,3 @@ def _part(part: Any) -> Content:
     if not url:
         return block_of(part)
     return Content(Kind.IMAGE, url=url) if NO_BYTES.match(url) else media_link(url, kind=Kind.IMAGE)
-
-
-FORMAT = _GrokCli()

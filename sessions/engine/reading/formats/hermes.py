@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import preview_of, result_of
-from sessions.engine.reading.formats._chat_blocks import chat_call, chat_parts
+from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._traces import decoded, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -46,7 +46,7 @@ def hermes_contents(value: Any) -> tuple[Content, ...]:
     said = as_dict(value)
     held = said.get("content")
     parts = decoded(held) if isinstance(held, str) and held.lstrip().startswith('[{"type"') else held
-    found = chat_parts(parts)
+    found = parts_of(parts)
     if said.get("role") == "tool":
         return (result_of(found, said.get("tool_call_id")),)
     thought = text_of(said.get("reasoning_content")) or text_of(said.get("reasoning"))
@@ -54,7 +54,7 @@ def hermes_contents(value: Any) -> tuple[Content, ...]:
         text_of(as_dict(item).get("encrypted_content")) for item in as_list(decoded(said.get("codex_reasoning_items")))
     )
     thinking = (Content(Kind.THINKING, text=thought, payload=encrypted),) if thought or encrypted else ()
-    return (*thinking, *found, *(chat_call(call) for call in as_list(decoded(said.get("tool_calls")))))
+    return (*thinking, *found, *(call_of(call) for call in as_list(decoded(said.get("tool_calls")))))
 
 
 def lineages(entries: Sequence[Entry]) -> list[list[Entry]]:
@@ -131,8 +131,7 @@ class Lineage:
             facts["preview"] = preview_of(replace(one, text=one.text.partition("\n")[2]) for one in contents)
             index = self.history.summary(contents, (origin,), made, **facts)
         elif role is Role.ASSISTANT and made is None:
-            index = self.history.reply(contents, (origin,), **facts)
-            self.history.end_run()
+            index = self.history.answer(contents, (origin,), **facts)
         else:
             index = self.history.add(role, contents, (origin,), compaction=made, **facts)
         self.keys.setdefault(contents, index)
@@ -142,13 +141,10 @@ def _is_summary(contents: Sequence[Content]) -> bool:
     return any(content.kind is Kind.TEXT and content.text.lstrip().startswith(SUMMARY) for content in contents)
 
 
-class _Hermes:
-    name = "hermes"
+class _Format(Format):
     label = "Hermes"
     source = "Hermes Agent: ~/.hermes/state.db (SQLite), its exports (JSONL) and older session files (JSON)"
-    coverage = Coverage(
-        usage=PARTLY, images=YES, compactions=YES, subagents=YES, records=Records(compaction="a summary's prefix")
-    )
+    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, subagents=YES, compaction="a summary's prefix")
 
     def sniff(self, head: Head) -> Sniff | None:
         if files.has_columns(head, "sessions", "end_reason", "parent_session_id"):
@@ -174,14 +170,13 @@ class _Hermes:
             tools = tools_of([as_dict(tool) for tool in as_list(decoded(first.record.get("tools")))])
             transcript = lineage.history.transcript(
                 first.id or files.stem_of(source.name),
-                self.name,
                 title=text_of(last.get("title")),
                 model=text_of(last.get("model")),
                 parent_id=whole.get(first.parent, first.parent),
-                system=measure(chat_parts(text_of(first.record.get("system_prompt"))) + tools),
+                system=measure(parts_of(text_of(first.record.get("system_prompt"))) + tools),
             )
             found.append(transcript)
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     contents = each_value(hermes_contents)
 
@@ -208,6 +203,3 @@ def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
             sessions.append((row, partial(files.rows_of, source, "messages", where, (row.get("id"),))))
     for facts, load in sessions:
         yield Entry(first_text(facts, "id", "session_id"), text_of(facts.get("parent_session_id")), facts, load)
-
-
-FORMAT = _Hermes()

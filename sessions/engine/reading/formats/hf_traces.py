@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._chat_blocks import ROLES, chat_call, chat_parts
+from sessions.engine.reading.formats._chat_blocks import ROLES, call_of, parts_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -17,22 +17,19 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 def _contents(value: Any) -> tuple[Content, ...]:
     """Thinking, what is said, calls; a tool's message is one result.  Keys are in camelCase or with underscores."""
     said = as_dict(value)
-    found = chat_parts(said.get("content"))
+    found = parts_of(said.get("content"))
     if said.get("role") in ("tool", "function"):
         return (result_of(found, text_of(said.get("toolCallId")) or said.get("tool_call_id")),)
     thought = next((said[key] for key in ("reasoningContent", "reasoning_content", "reasoning") if said.get(key)), None)
     thinking = (Content(Kind.THINKING, text=thought),) if isinstance(thought, str) else ()
     calls = as_list(said.get("toolCalls")) or as_list(said.get("tool_calls"))
-    return (*thinking, *found, *(chat_call(call) for call in calls))
+    return (*thinking, *found, *(call_of(call) for call in calls))
 
 
-class _HuggingFaceTraces:
-    name = "hf_traces"
+class _Format(Format):
     label = "HF session traces"
     source = "Hugging Face session traces (STS) and rows of trace data sets, by any harness (JSONL or JSON)"
-    coverage = Coverage(
-        usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY, records=Records(model="message.model")
-    )
+    coverage = Coverage(usage=PARTLY, images=PARTLY, compactions=PARTLY, refusals=PARTLY, model="message.model")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)
@@ -47,7 +44,7 @@ class _HuggingFaceTraces:
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
         found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     contents = each_value(_contents)
 
@@ -96,7 +93,4 @@ def _session(record: Record, said: list[tuple[Record, Origin]], source: Source, 
             history.add(role, contents, (origin,), timestamp=time)
     native = text_of(record.get("id", record.get("session_id"))) or stem_of(source.name)
     title, client, model = (text_of(record.get(key)) for key in ("name", "harness", "model"))
-    return history.transcript(native, FORMAT.name, title=title, client=client, model=model)
-
-
-FORMAT = _HuggingFaceTraces()
+    return history.transcript(native, title=title, client=client, model=model)

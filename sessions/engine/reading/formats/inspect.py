@@ -13,14 +13,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
-from sessions.engine.reading.formats._chat_blocks import ROLES, chat_parts
+from sessions.engine.reading.formats._chat_blocks import ROLES, parts_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import inside, object_of
+from sessions.engine.reading.formats._records import inside, object_of, objects_in
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import JsonProblem, dumps
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ErrorKind, EventKind
@@ -55,11 +55,11 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
     The provider is sent a failed tool's error in place of an empty content.
     """
     content = message.get("content")
-    parts = tuple(_part(part) for part in content) if isinstance(content, list) else chat_parts(content)
+    parts = tuple(_part(part) for part in content) if isinstance(content, list) else parts_of(content)
     if message.get("role") == "tool":
         error = as_dict(message.get("error"))
         if not parts and text_of(error.get("message")):
-            parts = chat_parts(error["message"])
+            parts = parts_of(error["message"])
         call_id, name = text_of(message.get("tool_call_id")), text_of(message.get("function"))
         return (result_of(parts, call_id, is_error=bool(error), name=name),)
     calls = [
@@ -182,7 +182,7 @@ def session_of(sample: Sample, native_id: str, measure: Measured, facts: dict[st
         history.event(EventKind.SESSION_END, f"limit of {limit['type']}: {limit.get('limit')}")
     tools = definitions(resolved(sample.models[0].get("tools"), sample.attachments)) if sample.models else ()
     started, ended = (seconds(sample.value.get(key)) for key in ("started_at", "completed_at"))
-    return history.transcript(native_id, "inspect", system=measure(tools), started_at=started, ended_at=ended, **facts)
+    return history.transcript(native_id, system=measure(tools), started_at=started, ended_at=ended, **facts)
 
 
 def _refusals(history: Assembly, sample: Sample, own: Container[int]) -> None:
@@ -336,16 +336,13 @@ def _off_branch(history: Assembly, event: Record) -> None:
     history.request(None, event_usage(event), model=model, timestamp=time, on_branch=False)
 
 
-class _Inspect:
-    name = "inspect"
+class _Format(Format):
     label = "Inspect"
     source = "inspect_ai logs of versions 2 and 3 (.eval or .json)"
     coverage = Coverage(
         "2 and 3", usage=YES, images=YES, compactions=YES,
-        records=Records(
-            error="model event's error", compaction="event compaction", who="always auto",
-            end="sample's error and limit", model="model event's model",
-        ),
+        error="model event's error", compaction="event compaction", who="always auto",
+        end="sample's error and limit", model="model event's model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -382,7 +379,7 @@ class _Inspect:
                 transcripts.append(transcript)
             else:
                 skipped.append(Skipped(origin.line, origin.offset, f"sample {transcript.id} holds no messages"))
-        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
+        return Parsed(with_unique_ids(transcripts), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message; the values after the first are its attachments."""
@@ -407,12 +404,8 @@ def _header(source: Source) -> Record:
 def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
     archive = source.archive()
     if archive is None:
-        document = object_of(source, "an Inspect log")
-        for position, value in enumerate(as_list(document.get("samples"))):
-            if isinstance(value, dict):
-                yield value, Origin(1, 0, source.size, ("samples", position))
-            else:
-                skipped.append(Skipped(1, 0, f"sample {position} is not an object"))
+        samples = as_list(object_of(source, "an Inspect log").get("samples"))
+        yield from objects_in(samples, Origin(1, 0, source.size, ("samples",)), skipped, "sample")
         return
     names = [name for name in archive.names if _is_sample(name)]
     for position, name in enumerate(names, 1):
@@ -427,6 +420,3 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
             yield value, Origin(1, 0, source.size, (name,))
         else:
             skipped.append(Skipped(1, 0, f"{name} is not an object"))
-
-
-FORMAT = _Inspect()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, part_of
@@ -30,11 +30,10 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     return (*said, *(call_of(call) for call in as_list(held.get("tool_calls"))))
 
 
-class _KimiCli:
-    name = "kimi_cli"
+class _Format(Format):
     label = "Kimi CLI"
     source = "Sessions of Kimi CLI, ~/.kimi/sessions/<folder>/<id>/context.jsonl (JSONL)"
-    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, live=YES, records=Records(compaction="its opening"))
+    coverage = Coverage(usage=PARTLY, images=YES, compactions=YES, live=YES, compaction="its opening")
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)
@@ -46,10 +45,8 @@ class _KimiCli:
         for line, entry in objects(source, reading.skipped):
             reading.take(entry, line.at())
         reading.answered(0)
-        transcript = reading.history.transcript(
-            folder_of(source.name, "context"), self.name, system=measure(reading.system)
-        )
-        return read_as(self.name, [transcript], reading.skipped)
+        transcript = reading.history.transcript(folder_of(source.name, "context"), system=measure(reading.system))
+        return read_as([transcript], reading.skipped)
 
     contents = each_value(_contents)
 
@@ -95,6 +92,3 @@ class KimiCliReading:
         typed = role is Role.USER and is_prompt(contents) and not is_own
         index = self.history.add(role, contents, [origin], typed=typed, meta=is_own)
         self.reply = index if role is Role.ASSISTANT else None
-
-
-FORMAT = _KimiCli()

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import call_of, thought_of
@@ -310,16 +310,13 @@ def _part(part: Any) -> Content:
     return blocks.media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else blocks.opaque(part)
 
 
-class _KimiCode:
-    name = "kimi_code"
+class _Format(Format):
     label = "Kimi Code"
     source = "Wire files of Kimi Code, protocol 1.4, ~/.kimi-code/sessions/…/agents/<agent>/wire.jsonl (JSONL)"
     coverage = Coverage(
         "protocol 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
-        records=Records(
-            error="error in a record", compaction="context.apply_compaction",
-            who="full_compaction.begin source", clearing="micro_compaction.apply", model="llm.request model",
-        ),
+        error="error in a record", compaction="context.apply_compaction",
+        who="full_compaction.begin source", clearing="micro_compaction.apply", model="llm.request model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -343,15 +340,11 @@ class _KimiCode:
         transcript = session_of(
             reading.thread,
             id=name,
-            format=self.name,
             otherwise=reading.model,
             system=measure(blocks.blocks_of(reading.system, _part) + blocks.definitions(reading.tools)),
             warnings=tuple(reading.notes),
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()
-        return Parsed(self.name, found, tuple(reading.skipped))
+        return Parsed(found, tuple(reading.skipped))
 
     contents = each_value(kimi_contents)
-
-
-FORMAT = _KimiCode()

@@ -11,7 +11,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _langchain_messages as dumped
 from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS
@@ -60,16 +60,13 @@ def _smaller(assembly: Assembly) -> list[int]:
     return found
 
 
-class _LangChain:
-    name = "langchain"
+class _Format(Format):
     label = "LangChain"
     source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES,
-        records=Records(
-            compaction="lc_source summarization, _summarization_event", who="always auto",
-            model="response_metadata.model_name",
-        ),
+        compaction="lc_source summarization, _summarization_event", who="always auto",
+        model="response_metadata.model_name",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -100,8 +97,8 @@ class _LangChain:
             # What ``ClearToolUsesEdit`` leaves of a result that it emptied.
             n_cleared = sum(m.preview == "[cleared]" and bool(m.result_ids()) for m in assembly.messages)
             assembly.note(*cleared_before(n_cleared))
-            found.append(assembly.transcript(f"{stem}.{number}" if number else stem, self.name))
-        return read_as(self.name, found, skipped, "no messages of LangChain's")
+            found.append(assembly.transcript(f"{stem}.{number}" if number else stem))
+        return read_as(found, skipped, "no messages of LangChain's")
 
     contents = each_value(dumped.langchain_contents)
 
@@ -146,6 +143,3 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
             loose.append((record, origin))
     if loose:
         yield loose, None
-
-
-FORMAT = _LangChain()

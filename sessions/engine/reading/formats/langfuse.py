@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
@@ -47,15 +47,12 @@ class Observation:
         return as_dict(traces.decoded(metadata.get("attributes")) if isinstance(metadata, dict) else None)
 
 
-class _Langfuse:
-    name = "langfuse"
+class _Format(Format):
     label = "Langfuse"
     source = "Langfuse traces with observations, exported (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
-        records=Records(
-            error="level ERROR, statusMessage", compaction="gen_ai.conversation.compacted", model="model",
-        ),
+        error="level ERROR, statusMessage", compaction="gen_ai.conversation.compacted", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -81,12 +78,10 @@ class _Langfuse:
         ends = ((o, f"{o.text('type')} {o.text('name')}", not o.text("parentObservationId")) for o in others)
         end_calls(calls, (RunEnd(o.text("traceId"), _error(o), is_root, kind) for o, kind, is_root in ends))
         results = [_result(o) for o in others if o.text("type") == "TOOL" and traces.decoded(o.value.get("output"))]
-        transcripts = sessions_of(
-            calls, measure, format_name=self.name, stem=files.stem_of(source.name), results=results
-        )
+        transcripts = sessions_of(calls, measure, stem=files.stem_of(source.name), results=results)
         n_around = len(found) - len(calls)
         around = files.noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=_notes(others) + around)
+        return Parsed(transcripts, tuple(skipped), warnings=_notes(others) + around)
 
     contents = all_values(traces.read_again)
 
@@ -207,6 +202,3 @@ def _notes(others: Sequence[Observation]) -> tuple[str, ...]:
     usage = f"Usage of observations that are no generations: {sent:,} input and {made:,} output, not counted"
     repeated = f"Observations that are no generations: {named}; they repeat what generations say"
     return files.noted((kinds, repeated), (sent or made, usage))
-
-
-FORMAT = _Langfuse()

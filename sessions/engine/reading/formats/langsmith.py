@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Records, Sniff, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Sniff, all_values
 from sessions.engine.reading.formats._call_sessions import Found, Run, Tracer
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._langchain_messages import fields_of, langchain_usage, response_fact
@@ -75,13 +75,12 @@ def _tool_call_id(value: Record) -> str:
     return text_of(fields.get("tool_call_id")) or text_of(as_dict(value.get("inputs")).get("id"))
 
 
-class _LangSmith:
-    name = "langsmith"
+class _Format(Format):
     label = "LangSmith"
     source = "Runs of LangSmith, exported or as its client sends them (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES,
-        records=Records(error="run's error", model="ls_model_name"),
+        error="run's error", model="ls_model_name",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -92,8 +91,5 @@ class _LangSmith:
             return Sniff(90, f"{len(found)} runs of LangSmith's types in a trace, no model call among the first")
         return Sniff(0, "runs of LangSmith's types, but none is a model call") if found else None
 
-    parse = Tracer(name, "run", _runs_in, _run, "Export the runs of type llm too", _ends_in).parse
+    parse = Tracer("run", _runs_in, _run, "Export the runs of type llm too", _ends_in).parse
     contents = all_values(read_again)
-
-
-FORMAT = _LangSmith()

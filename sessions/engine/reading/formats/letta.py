@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
@@ -34,16 +34,13 @@ CUT_SHORT = {
 NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "error_message", "ping"})
 
 
-class _Letta:
-    name = "letta"
+class _Format(Format):
     label = "Letta"
     source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
     coverage = Coverage(
         images=PARTLY, compactions=YES, refusals=YES,
-        records=Records(
-            error="error_message; trigger context_window_exceeded", compaction="summary_message",
-            who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
-        ),
+        error="error_message; trigger context_window_exceeded", compaction="summary_message",
+        who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -61,8 +58,8 @@ class _Letta:
         for entry, origin in reversed(entries) if times != sorted(times) else entries:
             reading.take(entry, origin, skipped)
         reading.end()
-        transcript = reading.history.transcript(stem_of(source.name), self.name, window=reading.window)
-        return read_as(self.name, [transcript], skipped, "no messages of Letta's")
+        transcript = reading.history.transcript(stem_of(source.name), window=reading.window)
+        return read_as([transcript], skipped, "no messages of Letta's")
 
     contents = each_value(lambda value: _contents(as_dict(value)))
 
@@ -112,8 +109,7 @@ class _Reading:
         said, self.said = self.said, []
         contents = [content for entry, _ in said for content in _contents(entry)]
         if contents:
-            self.history.end_run()
-            self.history.reply(contents, [origin for _, origin in said], **_facts(said[0][0]))
+            self.history.answer(contents, [origin for _, origin in said], **_facts(said[0][0]))
 
     def _compaction(self, entry: Record, origin: Origin) -> None:
         """A summary; the count after it leaves the tools out, so it is told and not compared."""
@@ -159,6 +155,3 @@ def _contents(entry: Record) -> tuple[Content, ...]:
     if kind == "summary_message":
         return parts_of(entry.get("summary"))
     return parts_of(entry.get("content"))
-
-
-FORMAT = _Letta()

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._branch import branch
@@ -33,16 +33,13 @@ _INFO = re.compile(r"(\d{1,12})(?: ?/ ?| tokens\) exceed maxContextTokens \()(\d
 Placed = tuple[dict[str, Any], Origin]
 
 
-class _LibreChat:
-    name = "librechat"
+class _Format(Format):
     label = "LibreChat"
     source = "Conversations exported by LibreChat (JSON)"
     coverage = Coverage(
         images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="error of a message", compaction="summary", model="model of a message", interruption="unfinished",
-            window="options.maxContextTokens",
-        ),
+        error="error of a message", compaction="summary", model="model of a message", interruption="unfinished",
+        window="options.maxContextTokens",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -54,7 +51,7 @@ class _LibreChat:
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_conversation, "no conversation: it has no messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
-        return read_as(self.name, found, skipped, "no conversation with messages")
+        return read_as(found, skipped, "no conversation with messages")
 
     contents = each_place(lambda value, origin, message: _contents(value, origin, message.role))
 
@@ -83,7 +80,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         history.note(own, f"{key} in the file ({span}) are LibreChat's {OWN_ESTIMATE}, not usage")
     return history.transcript(
         text_of(record.get("conversationId")) or stem,
-        _LibreChat.name,
         title=text_of(record.get("title")),
         window=count_of(options.get("maxContextTokens")) or None,
         system=measure(parts_of(text_of(options.get("promptPrefix")))),
@@ -154,8 +150,7 @@ def _answer(history: Assembly, message: Record, origin: Origin, facts: dict[str,
         elif kind == ERROR:
             _refused(history, _text(part), model)
         elif contents := [content for one, at in step for content in _contents(one, at, Role.ASSISTANT)]:
-            history.end_run()
-            history.reply(contents, [at for _, at in step], model=model, **facts)
+            history.answer(contents, [at for _, at in step], model=model, **facts)
             for one, at in step:
                 if results := _contents(one, at, Role.USER) if _kind((one, at)) == CALL else ():
                     history.add(Role.USER, results, [at], typed=False, timestamp=time)
@@ -220,6 +215,3 @@ def _file(file: Record) -> Content:
     is_picture = text_of(file.get("type")).startswith("image/")
     link, name = text_of(file.get("filepath")) or text_of(file.get("file_id")), text_of(file.get("filename"))
     return media_link(link, kind=Kind.IMAGE if is_picture else Kind.DOCUMENT, name=name)
-
-
-FORMAT = _LibreChat()

@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.base.words import counted, words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import Assembly, main_window, with_unique_ids
-from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._call_sessions import Found, found_in, sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
 
@@ -79,16 +79,13 @@ class Row:
         return next(filter(None, map(text_of, named)), "")
 
 
-class _LiteLlm:
-    name = "litellm"
+class _Format(Format):
     label = "LiteLLM"
     source = "Rows of LiteLLM_SpendLogs, of /spend/logs or of the table (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES,
-        records=Records(
-            error="metadata.error_information", window="model_map_value.max_input_tokens", model="model",
-            retry="metadata.attempted_retries, attempted_fallbacks",
-        ),
+        error="metadata.error_information", window="model_map_value.max_input_tokens", model="model",
+        retry="metadata.attempted_retries, attempted_fallbacks",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -109,7 +106,7 @@ class _LiteLlm:
             (n_cached, f"Calls that LiteLLM's own cache answered: {n_cached}"),
             (n_cut, f"Texts that LiteLLM cut before it stored them: {n_cut}; their sizes are of what is left"),
         )
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, tuple(skipped), warnings=notes)
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
@@ -120,13 +117,8 @@ def _is_row(value: Any) -> bool:
     return isinstance(value.get("request_id"), str) and isinstance(value.get("call_type"), str)
 
 
-def _rows_in(record: Record) -> Iterator[tuple[Record, Path]]:
-    if _is_row(record):
-        yield record, ()
-        return
-    for position, value in enumerate(as_list(record.get("data"))):
-        if _is_row(value):
-            yield value, ("data", position)
+def _rows_in(record: Record) -> Found:
+    return found_in(record, _is_row, ("data",))
 
 
 def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
@@ -157,7 +149,7 @@ def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transc
             calls += _chained(read)
         else:
             built.append(_counted(members, measure, group or stem))
-    told = sessions_of(calls, measure, format_name=_LiteLlm.name, stem=stem) if calls else ()
+    told = sessions_of(calls, measure, stem=stem) if calls else ()
     return with_unique_ids([*told, *built])
 
 
@@ -253,12 +245,8 @@ def _counted(rows: Sequence[Row], measure: Measured, name: str) -> Transcript:
     history.warnings.append("LiteLLM did not store what was said: prompts and answers are not in this log")
     return history.transcript(
         name,
-        _LiteLlm.name,
         otherwise=rows[0].text("model"),
         room=main_window(row.limit for row in rows),
         started_at=min(times, default=None),
         ended_at=max(times, default=None),
     )
-
-
-FORMAT = _LiteLlm()

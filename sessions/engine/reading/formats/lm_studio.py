@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as, with_room
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
@@ -56,15 +56,12 @@ def _call_id(value: Any) -> str:
     return str(value) if isinstance(value, int) else text_of(value)
 
 
-class _LmStudio:
-    name = "lm_studio"
+class _Format(Format):
     label = "LM Studio"
     source = "LM Studio conversations (conversation.json)"
     coverage = Coverage(
         usage=YES, images=PARTLY,
-        records=Records(
-            window="loadModelConfig contextLength", end="genInfo.stats.stopReason", model="genInfo.identifier",
-        ),
+        window="loadModelConfig contextLength", end="genInfo.stats.stopReason", model="genInfo.identifier",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -89,12 +86,12 @@ class _LmStudio:
         # Each call may say with what length its model was loaded; else it is the last one's.
         last, title = text_of(as_dict(document.get("lastUsedModel")).get("identifier")), text_of(document.get("name"))
         made = history.transcript(
-            stem_of(source.name), self.name, title=title, room=count_of(settings.get(LENGTH)), otherwise=last
+            stem_of(source.name), title=title, room=count_of(settings.get(LENGTH)), otherwise=last
         )
         policy = text_of(settings.get(OVERFLOW))
         if policy in POLICIES:
             made = with_room(made, f"LM Studio {POLICIES[policy]}", cuts=policy != STOPS)
-        return read_as(self.name, [made], skipped, "no messages in versions")
+        return read_as([made], skipped, "no messages in versions")
 
     contents = each_value(_blocks)
 
@@ -141,6 +138,3 @@ def _fields(config: Any) -> dict[str, Any]:
     """The settings of a list of keys and values."""
     pairs = [as_dict(one) for one in as_list(as_dict(config).get("fields"))]
     return {pair["key"]: pair.get("value") for pair in pairs if isinstance(pair.get("key"), str)}
-
-
-FORMAT = _LmStudio()

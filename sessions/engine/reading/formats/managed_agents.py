@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of, system_contents
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, result_of, title_of, tool_use
@@ -166,13 +166,12 @@ class _Reading:
         self.thread.entries.append(entry)
 
 
-class _ManagedAgents:
-    name = "managed_agents"
+class _Format(Format):
     label = "Claude managed agent"
     source = "Events of Claude managed-agent sessions: GET /v1/sessions/…/events, or as a runner logs them"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, subagents=PARTLY,
-        records=Records(error="session.error", compaction="agent.thread_context_compacted"),
+        error="session.error", compaction="agent.thread_context_compacted",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -206,8 +205,8 @@ class _ManagedAgents:
             notes = reading.finish()
             name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
             facts: dict[str, Any] = {"otherwise": model, "warnings": notes, "system": () if thread else measure(system)}
-            found.append(session_of(reading.thread, id=name, format=self.name, **facts))
-        return read_as(self.name, found, skipped, "no events that say anything")
+            found.append(session_of(reading.thread, id=name, **facts))
+        return read_as(found, skipped, "no events that say anything")
 
     contents = each_value(event_contents)
 
@@ -253,6 +252,3 @@ def _is_event(event: Any) -> bool:
     kind = text_of(as_dict(event).get("type"))
     is_known = kind in TOLD or (kind.startswith(FAMILIES) and not kind.startswith(SYSTEM))
     return is_known and not any(key in event for key in FOREIGN_KEYS)
-
-
-FORMAT = _ManagedAgents()

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.words import counted
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
@@ -36,16 +36,13 @@ def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     return traces.read_again(values, message)
 
 
-class _Mastra:
-    name = "mastra"
+class _Format(Format):
     label = "Mastra"
     source = "Traces of Mastra's AI tracing, exported (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES, subagents=YES,
-        records=Records(
-            error="error, errorInfo", model="responseModel, model", interruption="output.status aborted, suspended",
-            end="finishReason length, maxSteps, tripwireAbort",
-        ),
+        error="error, errorInfo", model="responseModel, model", interruption="output.status aborted, suspended",
+        end="finishReason length, maxSteps, tripwireAbort",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -69,7 +66,7 @@ class _Mastra:
             (_end(span) for span in spans if span.kind not in (mastra.STEP, mastra.INFERENCE, *mastra.GENERATIONS)),
         )
         results = [said for step in steps for said in step.results]
-        found = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        found = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
         known = {step.span.id: step for step in steps}
         n_cut = sum(step.reason in CUT_REASONS for step in steps)
         notes = noted(
@@ -77,7 +74,7 @@ class _Mastra:
             (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
         )
         ended = tuple(_ended(transcript, known) for transcript in found)
-        return Parsed(self.name, ended, tuple(skipped), warnings=notes)
+        return Parsed(ended, tuple(skipped), warnings=notes)
 
     contents = all_values(_again)
 
@@ -231,6 +228,3 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
         return transcript
     event = RecordedEvent(EventKind.SESSION_END, n, place, said, last.reason)
     return replace(transcript, events=(*transcript.events, event))
-
-
-FORMAT = _Mastra()

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
@@ -168,7 +168,6 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     history.note(True, "Read by its messages: of what else this file records, only the usual is known")
     return history.transcript(
         name,
-        FORMAT.name,
         title=text_of(outer.get("title")),
         window=next((n for one in settings if (n := first_count(one, *WINDOWS))), 0),
         otherwise=next(filter(None, map(_model, settings)), ""),
@@ -189,8 +188,7 @@ def _add(history: Assembly, one: Found, plain: Record) -> None:
         return
     if one.role is Role.ASSISTANT:
         if contents and not is_error:
-            history.end_run()
-            history.reply(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
+            history.answer(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
     elif one.role is not None and contents:
         history.add(one.role, contents, [one.origin], timestamp=time)
     for key, value in one.entry.items():
@@ -247,16 +245,13 @@ def _model(plain: Record) -> str:
     return next((found for value in values if (found := text_of(value) or text_of(as_dict(value).get("id")))), "")
 
 
-class _MessageLists:
-    name = "message_lists"
+class _Format(Format):
     label = "Lists of messages"
     source = "Messages with roles under any keys of other JSON (Continue, Agno, LobeChat, nanobot and their likes)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=PARTLY, refusals=PARTLY,
-        records=Records(
-            error="error of a message", compaction="conversationSummary", model="model beside it",
-            window="contextLength and the like",
-        ),
+        error="error of a message", compaction="conversationSummary", model="model beside it",
+        window="contextLength and the like",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -279,9 +274,6 @@ class _MessageLists:
                 sessions.setdefault(one.key, []).append(one)
         stem = stem_of(source.name)
         made = [_session(found, found[0].thread or stem, measure) for found in sessions.values()]
-        return read_as(self.name, made, skipped, "no list of messages with roles")
+        return read_as(made, skipped, "no list of messages with roles")
 
     contents = each_value(_contents)
-
-
-FORMAT = _MessageLists()

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
 from sessions.engine.reading.formats._counts import openai_usage
@@ -22,13 +22,12 @@ from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 
 
-class _MiniSweAgent:
-    name = "mini_swe_agent"
+class _Format(Format):
     label = "mini-swe-agent"
     source = "mini-swe-agent 0.1 and 1.x trajectories (.traj.json)"
     coverage = Coverage(
         "0.1 to 2.0", usage=PARTLY, refusals=YES, live=PARTLY,
-        records=Records(error="info.exit_status", model="config.model"),
+        error="info.exit_status", model="config.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -66,8 +65,8 @@ class _MiniSweAgent:
         history.refuse(end_of(said) if said else end_of(info.get("exit_status")))
         model = text_of(as_dict(as_dict(info.get("config")).get("model")).get("model_name"))
         version = text_of(info.get("mini_version"))
-        transcript = history.transcript(stem_of(source.name), self.name, otherwise=model, client=version)
-        return read_as(self.name, [transcript], skipped, warnings=tuple(notes))
+        transcript = history.transcript(stem_of(source.name), otherwise=model, client=version)
+        return read_as([transcript], skipped, warnings=tuple(notes))
 
     contents = each_value(contents_of_entry)
 
@@ -94,6 +93,3 @@ def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:
         # Observations are user entries too: only what comes before the first reply was typed.
         typed = entry["role"] == "user" and not history.requests
         history.add(role, contents, [origin], typed=typed, timestamp=timestamp)
-
-
-FORMAT = _MiniSweAgent()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link
 from sessions.engine.reading.formats._branch import way_to
@@ -38,13 +38,12 @@ def _blocks(value: Any, origin: Origin, _: Message) -> tuple[Content, ...]:
     return item_contents(value) if OUTPUT in origin.path[-2:-1] else _contents(value)
 
 
-class _OpenWebUI:
-    name = "open_webui"
+class _Format(Format):
     label = "Open WebUI"
     source = "Chats exported by Open WebUI, one or a list (JSON)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(error="error of a message", compaction=SUMMARY, model="model of a message"),
+        error="error of a message", compaction=SUMMARY, model="model of a message",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -57,7 +56,7 @@ class _OpenWebUI:
         skipped: list[Skipped] = []
         placed = records(source, skipped, _is_chat, "no chat: it has no history of messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
-        return read_as(self.name, found, skipped, "no chat with messages")
+        return read_as(found, skipped, "no chat with messages")
 
     contents = each_place(_blocks)
 
@@ -90,7 +89,6 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     system = text_of(as_dict(chat.get("params")).get("system")) or text_of(chat.get("system"))
     return history.transcript(
         text_of(record.get("id")) or text_of(chat.get("id")) or stem,
-        _OpenWebUI.name,
         title=text_of(record.get("title")) or text_of(chat.get("title")),
         system=measure(parts_of(system)),
     )
@@ -145,11 +143,9 @@ def _reply(history: Assembly, message: Record, origin: Origin, facts: dict[str, 
             continue
         n_calls -= 1
         usage = None if n_calls else _usage(message)
-        history.end_run()
-        history.reply(contents, places, usage=usage, model=model, id="" if n_calls else native, **facts)
+        history.answer(contents, places, usage=usage, model=model, id="" if n_calls else native, **facts)
     if not runs and (said := _contents(message)):
-        history.end_run()
-        history.reply(said, [origin], usage=_usage(message), model=model, id=native, **facts)
+        history.answer(said, [origin], usage=_usage(message), model=model, id=native, **facts)
 
 
 def _usage(message: Record) -> Usage | None:
@@ -165,6 +161,3 @@ def _file(value: Any) -> Content:
     is_picture = file.get("type") == "image" or text_of(file.get("content_type")).startswith("image/")
     link, kind = text_of(file.get("url")) or text_of(file.get("id")), Kind.IMAGE if is_picture else Kind.DOCUMENT
     return media_link(link, kind=kind, name=text_of(file.get("name")))
-
-
-FORMAT = _OpenWebUI()

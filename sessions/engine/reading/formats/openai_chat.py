@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _chat_shapes as shapes
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
@@ -19,15 +19,12 @@ from sessions.engine.transcript.types import Content, Message, Origin, Parsed, S
 DISPLAY = "messages_display"
 
 
-class _OpenAIChat:
-    name = "openai_chat"
+class _Format(Format):
     label = "OpenAI chat"
     source = "POST /v1/chat/completions: request, response, both, lists of these, messages; tau-bench's trajectories"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="error in place of an answer", compaction="a summary in place of messages", model="model",
-        ),
+        error="error in place of an answer", compaction="a summary in place of messages", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -53,7 +50,7 @@ class _OpenAIChat:
             conversations = [one for group in groups for one in conversations_of(group, shapes.CHAT_WIRE, measure)]
         else:
             raise misread("neither a chat request, a response nor messages")
-        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one message; one of a flattened conversation is found by its number."""
@@ -62,6 +59,3 @@ class _OpenAIChat:
             position = int(message.id.rpartition(".")[2])
             return shapes.chat_contents(said[position]) if position < len(said) else ()
         return tuple(content for value in values for content in shapes.chat_contents(value))
-
-
-FORMAT = _OpenAIChat()

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._calls import error_in
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
@@ -32,16 +32,13 @@ RESPONSES_WIRE = Wire(
 )
 
 
-class _OpenAIResponses:
-    name = "openai_responses"
+class _Format(Format):
     label = "OpenAI Responses"
     source = "POST /v1/responses and /v1/responses/compact: request, response, items or the event stream"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="response.failed, error", compaction="item compaction, response.compaction",
-            who="item: auto; endpoint: manual", threshold="compact_threshold", model="model",
-        ),
+        error="response.failed, error", compaction="item compaction, response.compaction",
+        who="item: auto; endpoint: manual", threshold="compact_threshold", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -69,7 +66,7 @@ class _OpenAIResponses:
         else:
             raise misread("neither a request nor a response nor items")
         conversations = conversations_of(exchanges, RESPONSES_WIRE, measure)
-        return Parsed(self.name, transcripts_of(conversations, self.name, source.name, measure), tuple(skipped))
+        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
 
     contents = each_value(item_contents)
 
@@ -204,6 +201,3 @@ def _is_request(document: Record) -> bool:
 
 def _is_response(document: Record) -> bool:
     return document.get("object") in ("response", "response.compaction") and isinstance(document.get("output"), list)
-
-
-FORMAT = _OpenAIResponses()

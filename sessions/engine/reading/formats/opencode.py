@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
@@ -103,16 +103,13 @@ def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ..
     return result_contents(value) if isinstance(value, list) else parts_contents(as_dict(decoded(value)))
 
 
-class _Opencode:
-    name = "opencode"
+class _Format(Format):
     label = "opencode"
     source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
     coverage = Coverage(
         "1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
-        records=Records(
-            error="info.error", compaction="part compaction", who="part's auto",
-            clearing="state.time.compacted", interruption="MessageAbortedError", model="modelID",
-        ),
+        error="info.error", compaction="part compaction", who="part's auto",
+        clearing="state.time.compacted", interruption="MessageAbortedError", model="modelID",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -130,17 +127,17 @@ class _Opencode:
         if source.database() is not None:
             rows = rows_of(source, "session", "ORDER BY rowid")
             found = [_session(_entries(source, text_of(row.get("id"))), row, measure) for row, _ in rows]
-            return Parsed(self.name, tuple(transcript for transcript in found if transcript.messages))
+            return Parsed(tuple(transcript for transcript in found if transcript.messages))
         document, skipped = source.head().document, list[Skipped]()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-            return Parsed(self.name, tuple(_alone(source, measure, skipped)), tuple(skipped))
+            return Parsed(tuple(_alone(source, measure, skipped)), tuple(skipped))
         placed = [(entry, Origin(1, 0, source.size, ("messages", n))) for n, entry in enumerate(document["messages"])]
         listed = [(entry, [place]) for entry, place in placed if _is_entry(entry)]
         unfit = [place.path[-1] for entry, place in placed if not _is_entry(entry)]
         skipped += [Skipped(1, 0, f"message {n} has no info with a role and parts") for n in unfit]
         info = as_dict(document.get("info"))
         transcript = _session(listed, {**info, "id": text_of(info.get("id")) or stem_of(source.name)}, measure)
-        return read_as(self.name, [transcript], skipped)
+        return read_as([transcript], skipped)
 
     contents = each_place(_contents)
 
@@ -176,7 +173,6 @@ def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, meas
     reading.prune()
     return reading.history.transcript(
         text_of(facts.get("id")),
-        _Opencode.name,
         title=text_of(facts.get("title")),
         client=text_of(facts.get("version")),
         project=text_of(facts.get("directory")),
@@ -336,6 +332,3 @@ def _usage(tokens: Any) -> Usage | None:
     apart = reasoning and count_of(counts.get("total")) == fresh + output + reasoning + read + write
     whole = output + reasoning if apart else output
     return exclusive_usage(fresh, whole, cache_read=read, cache_write=write, reasoning=reasoning)
-
-
-FORMAT = _Opencode()

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
@@ -115,7 +115,6 @@ class _Run:
         metadata = as_dict(holder.get("metadata"))
         made = history.transcript(
             native_id,
-            "openhands",
             system=self.reading.measure(self.system),
             client=self.client,
             otherwise=text_of(as_dict(metadata.get("llm_config")).get("model")),
@@ -133,16 +132,13 @@ def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ..
     return v0.contents_of_event(value) if v0.is_event(value) else v1.contents_of_event(value)
 
 
-class _OpenHands:
-    name = "openhands"
+class _Format(Format):
     label = "OpenHands"
     source = "OpenHands 0.35 evaluation output and trajectories, software-agent-sdk events (JSON or JSONL)"
     coverage = Coverage(
         "0.35 to 0.40, SDK", usage=YES, images=YES, compactions=YES, refusals=YES, live=PARTLY,
-        records=Records(
-            error="ConversationErrorEvent, agent_state_changed reason", compaction="Condensation",
-            who="no CondensationRequest: auto", model="metrics, response.model",
-        ),
+        error="ConversationErrorEvent, agent_state_changed reason", compaction="Condensation",
+        who="no CondensationRequest: auto", model="metrics, response.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -182,7 +178,7 @@ class _OpenHands:
         flat.finish(stem_of(source.name), {})
         notes = [f"Events that are not context: {n:,} × {kind}" for kind, n in sorted(reading.unused.items())]
         transcripts = with_unique_ids(reading.transcripts)
-        return Parsed(self.name, transcripts, tuple(reading.skipped), warnings=tuple(notes))
+        return Parsed(transcripts, tuple(reading.skipped), warnings=tuple(notes))
 
     contents = each_place(_contents)
 
@@ -230,6 +226,3 @@ def _fill_usage(history: Assembly, holder: Record) -> None:
         spent = by_id.get(request.response_id, in_order) if request.response_id else in_order
         if request.usage is None and spent is not None:
             history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
-
-
-FORMAT = _OpenHands()

@@ -13,7 +13,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _calls as traced
 from sessions.engine.reading.formats import _otel_spans as otel
 from sessions.engine.reading.formats import _traces as traces
@@ -67,16 +67,13 @@ def is_flagged(span: Span) -> bool:
     return span.get(FLAG) in (True, "true", "True")
 
 
-class _Otel:
-    name = "otel"
+class _Format(Format):
     label = "OpenTelemetry"
     source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
-        records=Records(
-            error="status ERROR, exception events",
-            compaction="part compaction, gen_ai.conversation.compacted", model="gen_ai.response.model",
-        ),
+        error="status ERROR, exception events",
+        compaction="part compaction, gen_ai.conversation.compacted", model="gen_ai.response.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -108,13 +105,13 @@ class _Otel:
         ends = ((s, f"{s.name} {s.text('gen_ai.operation.name')}") for s in spans if not _is_call(s))
         end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, kind) for span, kind in ends))
         results = [said for span in spans if (said := _result(span))]
-        transcripts = sessions_of(calls, measure, format_name=self.name, stem=stem_of(source.name), results=results)
+        transcripts = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
         n_others, n_around = len(spans) - len(found), len(described) - len(calls)
         notes = noted(
             (n_others, f"Spans that are no model calls: {n_others}, not context"),
             (n_around, f"Spans around another one of the same call: {n_around}, no requests"),
         )
-        return Parsed(self.name, transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, tuple(skipped), warnings=notes)
 
     contents = all_values(lambda values, message: traces.read_again(otel.messages_at(values, message.origins), message))
 
@@ -227,6 +224,3 @@ def _usage(span: Span) -> Usage | None:
         cache_write=count(WRITE_KEYS),
         reasoning=count(REASONING_KEYS),
     )
-
-
-FORMAT = _Otel()

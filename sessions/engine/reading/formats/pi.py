@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
@@ -236,16 +236,13 @@ def _kept(nodes: Sequence[Node], path: Sequence[int], number: int) -> list[int]:
     return [node.place for node in kept if node.place is not None and node.mark is None]
 
 
-class _Pi:
-    name = "pi"
+class _Format(Format):
     label = "pi"
     source = "Sessions of pi, versions 1 and 3, ~/.pi/agent/sessions (JSONL)"
     coverage = Coverage(
         "1 and 3", usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="stopReason error, errorMessage", compaction="entry compaction",
-            interruption="stopReason aborted", model="message.model",
-        ),
+        error="stopReason error, errorMessage", compaction="entry compaction",
+        interruption="stopReason aborted", model="message.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -274,7 +271,6 @@ class _Pi:
             reading.thread,
             title=title_of(reading.name),
             id=text_of(reading.header.get("id")) or stem_of(source.name),
-            format="pi",
             otherwise=text_of(reading.header.get("modelId")),
             project=text_of(reading.header.get("cwd")),
             warnings=noted(
@@ -282,7 +278,7 @@ class _Pi:
                 (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
             ),
         )
-        return read_as(self.name, [transcript], reading.skipped, warnings=unread_notes(reading.unknown))
+        return read_as([transcript], reading.skipped, warnings=unread_notes(reading.unknown))
 
     contents = each_value(pi_contents)
 
@@ -314,6 +310,3 @@ def _is_bare(value: Record) -> bool:
 
 def _is_pi(message: Record) -> bool:
     return message["role"] in ("toolResult", "bashExecution") or "stopReason" in message
-
-
-FORMAT = _Pi()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
@@ -52,11 +52,10 @@ def _shown(item: Any) -> Content:
     return Content(shown, media_type=media, data=data) if data else opaque(held or {"value": item})
 
 
-class _PydanticAI:
-    name = "pydantic_ai"
+class _Format(Format):
     label = "pydantic-ai"
     source = "Message histories of pydantic-ai, as ModelMessagesTypeAdapter writes them (JSON or JSONL)"
-    coverage = Coverage(usage=YES, images=PARTLY, records=Records(model="model_name"))
+    coverage = Coverage(usage=YES, images=PARTLY, model="model_name")
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)
@@ -76,9 +75,8 @@ class _PydanticAI:
             if message["kind"] == "response":
                 contents = [content for part in parts for content in _part(part)]
                 usage, model = _usage(as_dict(message.get("usage"))), text_of(message.get("model_name"))
-                history.end_run()
                 places = places or [inside(origin, "parts")]
-                history.reply(contents, places, usage=usage, model=model, timestamp=time)
+                history.answer(contents, places, usage=usage, model=model, timestamp=time)
                 continue
             instructions += [words] if (words := text_of(message.get("instructions"))) else []
             for part, place in zip(parts, places, strict=True):
@@ -86,8 +84,8 @@ class _PydanticAI:
                 role = Role.SYSTEM if kind == SYSTEM else Role.USER
                 history.add(role, _part(part), [place], typed=kind == PROMPT, timestamp=time)
         system = measure(blocks_of("".join(instructions[-1:]), _shown))
-        transcript = history.transcript(stem_of(source.name), self.name, system=system)
-        return read_as(self.name, [transcript], skipped, "no request or response with parts")
+        transcript = history.transcript(stem_of(source.name), system=system)
+        return read_as([transcript], skipped, "no request or response with parts")
 
     contents = each_value(_part)
 
@@ -122,6 +120,3 @@ def _fits(value: Any) -> bool:
     if held.get("kind") not in ("request", "response") or not isinstance(parts, list):
         return False
     return all("part_kind" in as_dict(part) for part in parts) and bool(parts or "usage" in held)
-
-
-FORMAT = _PydanticAI()

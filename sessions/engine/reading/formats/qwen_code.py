@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._counts import inclusive_usage
@@ -63,16 +63,13 @@ def qwen_contents(value: Any) -> tuple[Content, ...]:
     return parts_of(as_dict(message if isinstance(message, dict) else value).get("parts"))
 
 
-class _QwenCode:
-    name = "qwen_code"
+class _Format(Format):
     label = "Qwen Code"
     source = "Session files of Qwen Code 0.21, ~/.qwen/projects/…/chats (JSONL)"
     coverage = Coverage(
         "0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
-        records=Records(
-            error="ui_telemetry error_message, status_code", compaction="chat_compression",
-            window="contextWindowSize", model="model",
-        ),
+        error="ui_telemetry error_message, status_code", compaction="chat_compression",
+        window="contextWindowSize", model="model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -107,7 +104,7 @@ class _QwenCode:
                 own["parent_id"] = native
             transcript = _transcript(records, client=client, project=project, **own)
             found += [transcript] if transcript.messages else []
-        return Parsed(self.name, tuple(found), tuple(skipped))
+        return Parsed(tuple(found), tuple(skipped))
 
     contents = each_value(qwen_contents)
 
@@ -231,7 +228,7 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
             thread.marks[-1].trigger = "manual" if record.parent in asked else None
     notes = noted((n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"))
     facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title, "warnings": notes}
-    return session_of(thread, format=FORMAT.name, window=window or None, **facts)
+    return session_of(thread, window=window or None, **facts)
 
 
 def _append(thread: Thread, entry: Entry, record: _Record) -> int:
@@ -270,6 +267,3 @@ def _stayed(thread: Thread, history: Sequence[Entry], live: Sequence[int]) -> di
         if match is not None:
             found[position], end = live[match], match
     return found
-
-
-FORMAT = _QwenCode()

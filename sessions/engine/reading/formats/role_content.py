@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, title_of
@@ -42,11 +42,10 @@ def _contents(value: Record) -> tuple[Content, ...]:
     return tuple(block_of((block_from_repr(item) or item) if isinstance(item, str) else item) for item in content)
 
 
-class _RoleContent:
-    name = "role_content"
+class _Format(Format):
     label = "role/content"
     source = "{role, content} one a line (learn-claude-code .transcripts/, s06 context compaction) or in a list"
-    coverage = Coverage(images=YES, compactions=YES, live=YES, records=Records(compaction="a summary's opening"))
+    coverage = Coverage(images=YES, compactions=YES, live=YES, compaction="a summary's opening")
 
     def sniff(self, head: Head) -> Sniff | None:
         if isinstance(head.document, list):
@@ -79,7 +78,7 @@ class _RoleContent:
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
         assembly.note(*cleared_before(n_cleared))
         model = max(models, key=models.count) if models else ""
-        return read_as(self.name, [assembly.transcript(stem_of(source.name), self.name, model=model)], skipped)
+        return read_as([assembly.transcript(stem_of(source.name), model=model)], skipped)
 
     contents = each_value(_contents)
 
@@ -120,6 +119,3 @@ def _add(assembly: Assembly, origin: Origin, value: Record, contents: tuple[Cont
     if role is Role.ASSISTANT and not follows:
         noted = as_dict(value.get("metadata"))
         assembly.request(made, usage_at(as_dict(noted.get("usage")), "gptme"), model=text_of(noted.get("model")))
-
-
-FORMAT = _RoleContent()

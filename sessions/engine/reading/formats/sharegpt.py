@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
@@ -114,8 +114,7 @@ def _image(image: Any) -> Content:
     return Content(Kind.OPAQUE, text=dumps(link), name="image")
 
 
-class _ShareGpt:
-    name = "sharegpt"
+class _Format(Format):
     label = "ShareGPT"
     source = "ShareGPT conversations, Hugging Face chat records (JSON or JSONL)"
     coverage = Coverage(images=YES)
@@ -145,7 +144,7 @@ class _ShareGpt:
                 skipped.append(Skipped(origin.line, origin.offset, "a record without a list of turns"))
         if not transcripts:
             raise misread("no records with conversations or messages")
-        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
+        return Parsed(with_unique_ids(transcripts), tuple(skipped))
 
     contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))
 
@@ -200,9 +199,4 @@ def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skip
     ids = (record.get(name) for name in ("id", "conversation_id", "session_id", "uuid"))
     native = next((str(v) for v in ids if isinstance(v, (str, int)) and (v or type(v) is int)), "")
     system = contents_of(text_of(record.get("system"))) + tools_of(record.get("tools"))
-    return assembly.transcript(
-        native or stem, _ShareGpt.name, model=text_of(record.get("model")), system=assembly.measure(system)
-    )
-
-
-FORMAT = _ShareGpt()
+    return assembly.transcript(native or stem, model=text_of(record.get("model")), system=assembly.measure(system))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import parts_of
@@ -23,12 +23,11 @@ CARRY_OUT = "Now proceed and carry out this plan."
 """What stands behind every plan (``PlanningStep.to_messages``)."""
 
 
-class _Smolagents:
-    name = "smolagents"
+class _Format(Format):
     label = "smolagents"
     source = "smolagents agent memories (get_full_steps, get_succinct_steps; JSON)"
     coverage = Coverage(
-        usage=YES, refusals=PARTLY, records=Records(error="error of a step without model_output", model="raw.model"),
+        usage=YES, refusals=PARTLY, error="error of a step without model_output", model="raw.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -45,8 +44,8 @@ class _Smolagents:
         for record, origin in found:
             if not _add(history, record, origin):
                 skipped.append(Skipped(origin.line, origin.offset, "an object that is no step of a memory"))
-        made = [history.transcript(stem_of(source.name), self.name)]
-        return read_as(self.name, made, skipped, "no steps of an agent's memory")
+        made = [history.transcript(stem_of(source.name))]
+        return read_as(made, skipped, "no steps of an agent's memory")
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a task, plan, reply, result or error, as the path of the last origin tells."""
@@ -89,9 +88,8 @@ def _step(history: Assembly, record: Record, origin: Origin) -> None:
     if not said:
         history.fail(record.get("error"), model=model)
         return
-    history.end_run()
     usage = usage_of(record.get("token_usage"))
-    history.reply(said, [origin], usage=usage, model=model, timestamp=end)
+    history.answer(said, [origin], usage=usage, model=model, timestamp=end)
     calls = record.get("tool_calls")
     for key in ("plan", "observations", "error"):
         if record.get(key):
@@ -117,6 +115,3 @@ def _said(value: Any, side: Sequence[str | int], calls: Any) -> tuple[Content, .
     said = parts_of(CARRY_OUT if side == ("plan",) else value)
     first = as_dict(next(iter(as_list(calls)), None))
     return said if calls is None else (result_of(said, first.get("id"), is_error=is_error),)
-
-
-FORMAT = _Smolagents()

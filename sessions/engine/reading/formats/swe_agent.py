@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
@@ -29,13 +29,12 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
-class _SweAgent:
-    name = "swe_agent"
+class _Format(Format):
     label = "SWE-agent"
     source = "SWE-agent 0.6 to 1.1 trajectories and demonstrations (.traj)"
     coverage = Coverage(
         "0.6 to 1.1", usage=PARTLY, images=YES, refusals=YES, subagents=YES, live=PARTLY,
-        records=Records(error="info.exit_status"),
+        error="info.exit_status",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -68,7 +67,7 @@ class _SweAgent:
             native_id = f"{stem}.{agent}" if transcripts else stem
             placed = [(entry, Origin(1, 0, source.size, path)) for entry, path in entries]
             transcripts.append(_session(native_id, placed, document, Assembly(measure), facts))
-        return Parsed(self.name, with_unique_ids(transcripts), tuple(skipped))
+        return Parsed(with_unique_ids(transcripts), tuple(skipped))
 
     contents = each_value(_contents)
 
@@ -121,7 +120,7 @@ def _session(
         ended = ended._replace(limit=count_of(model.get("max_input_tokens")) or None)
     history.refuse(ended)
     version = text_of(info.get("swe_agent_version"))
-    return history.transcript(native_id, "swe_agent", client=version, **{"model": text_of(model.get("name")), **facts})
+    return history.transcript(native_id, client=version, **{"model": text_of(model.get("name")), **facts})
 
 
 def _totals(document: Record) -> tuple[str, ...]:
@@ -129,6 +128,3 @@ def _totals(document: Record) -> tuple[str, ...]:
     sent, received = count_of(stats.get("tokens_sent")), count_of(stats.get("tokens_received"))
     totals = f"{sent:,} tokens sent and {received:,} received in {count_of(stats.get('api_calls')):,} calls"
     return noted((sent or received, f"The file reports totals of the run only ({totals}): no usage of single calls"))
-
-
-FORMAT = _SweAgent()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_value
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import tool_use
 from sessions.engine.reading.formats._counts import openai_usage
@@ -41,11 +41,10 @@ DONE = frozenset({BY_USER, "agent_stop"})
 """How a simulation ends that came to its end."""
 
 
-class _Tau2:
-    name = "tau2"
+class _Format(Format):
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
-    coverage = Coverage(usage=YES, records=Records(interruption="termination_reason user_stop"))
+    coverage = Coverage(usage=YES, interruption="termination_reason user_stop")
 
     def sniff(self, head: Head) -> Sniff | None:
         for record in first_records(head):
@@ -67,7 +66,7 @@ class _Tau2:
             places = [(simulation, inside(origin, *path)) for simulation, path in simulations]
             found += [_session(record, place, measure, skipped) for place in places]
         named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found)
-        return read_as(self.name, named, skipped, "no simulations with messages")
+        return read_as(named, skipped, "no simulations with messages")
 
     contents = each_value(_contents)
 
@@ -102,8 +101,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         ):
             n_others += 1
         elif contents and role == "assistant":
-            made.end_run()
-            made.reply(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
+            made.answer(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
         elif contents:
             made.add(ROLES[role], contents, [origin], timestamp=time)
     made.note(n_others, f"The customer's own calls and their results: {n_others}; the agent does not see them")
@@ -114,7 +112,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         made.event(EventKind.SESSION_END, ended_by)
     elif ended_by == BY_USER:
         made.event(EventKind.INTERRUPTION, ended_by)
-    return made.transcript(native, FORMAT.name, model=model, started_at=started, ended_at=ended)
+    return made.transcript(native, model=model, started_at=started, ended_at=ended)
 
 
 def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:
@@ -125,6 +123,3 @@ def _turns(simulation: Record, place: Origin) -> Iterator[tuple[Any, Origin]]:
             yield from ((value, inside(at, "tool_messages", n)) for n, value in enumerate(together))
         else:
             yield turn, at
-
-
-FORMAT = _Tau2()

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._records import inside, objects, stem_of
@@ -102,13 +102,12 @@ def _index(value: Any, items: list[Any]) -> int:
     return value if known else len(items)
 
 
-class _VSCodeChat:
-    name = "vscode_chat"
+class _Format(Format):
     label = "VS Code chat"
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
     coverage = Coverage(
         compactions=YES, refusals=YES, images=PARTLY, live=PARTLY,
-        records=Records(error="result.errorDetails", compaction="metadata.summary", model="resolvedModel"),
+        error="result.errorDetails", compaction="metadata.summary", model="resolvedModel",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -129,7 +128,7 @@ class _VSCodeChat:
         n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
         history.note(n_attached, f"Attached files and selections: {n_attached:,}, whose text is not in the file")
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
-        return read_as(self.name, [history.transcript(native or stem_of(source.name), self.name, title=title)], skipped)
+        return read_as([history.transcript(native or stem_of(source.name), title=title)], skipped)
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
@@ -225,6 +224,3 @@ def _text(part: Any, depth: int = 0) -> str:
     inner = as_dict(inner.get("node")) or inner
     children = as_list(inner.get("children")) if depth < MAX_DEPTH else []
     return text_of(inner.get("text")) + "".join(_text(child, depth + 1) for child in children)
-
-
-FORMAT = _VSCodeChat()

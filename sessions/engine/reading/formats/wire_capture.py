@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sessions.engine.reading.formats import YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import with_room
 from sessions.engine.reading.formats._call_sessions import sessions_of
@@ -23,18 +23,15 @@ from sessions.engine.transcript.types import Parsed, Skipped
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 
 
-class _WireCapture:
-    name = "wire_capture"
+class _Format(Format):
     label = "Wire capture"
     is_wire = True
     source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
-        records=Records(
-            error="response of a failed call", compaction="item or block compaction",
-            failed="a compaction without content", who="item: auto; endpoint: manual",
-            clearing="applied_edits", model="model", window="options.num_ctx",
-        ),
+        error="response of a failed call", compaction="item or block compaction",
+        failed="a compaction without content", who="item: auto; endpoint: manual",
+        clearing="applied_edits", model="model", window="options.num_ctx",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -57,11 +54,11 @@ class _WireCapture:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        transcripts = sessions_of(_calls(source, skipped), measure, format_name=self.name, stem=stem_of(source.name))
+        transcripts = sessions_of(_calls(source, skipped), measure, stem=stem_of(source.name))
         if not transcripts:
             raise misread("no calls with a model and messages")
         policy = "Ollama cuts a prompt that is longer"
-        return Parsed(self.name, tuple(with_room(t, policy, cuts=True) for t in transcripts), tuple(skipped))
+        return Parsed(tuple(with_room(t, policy, cuts=True) for t in transcripts), tuple(skipped))
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
@@ -102,6 +99,3 @@ def _own_format(exchanges: Sequence[wire.HttpExchange], calls: Sequence[wire.Htt
         if all(wire.is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
             return name
     return ""
-
-
-FORMAT = _WireCapture()

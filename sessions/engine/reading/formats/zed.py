@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sessions.engine.reading.formats import PARTLY, YES, Coverage, Head, Measured, Records, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of, tool_use
 from sessions.engine.reading.formats._counts import usage_of
@@ -31,17 +31,14 @@ PROVIDERS = {"copilot_chat": "github-copilot"}
 """Sellers under the names that other transcripts have for them."""
 
 
-class _Zed:
-    name = "zed"
+class _Format(Format):
     label = "Zed"
     source = "Zed's threads, threads/threads.db in its data folder (SQLite)"
     coverage = Coverage(
         usage=PARTLY, images=YES, compactions=YES, refusals=PARTLY, subagents=YES,
-        records=Records(
-            error="exceeded_window_error (before 0.3.0)", compaction="message Compaction",
-            who="an empty User in front of it: manual", model="model of the thread",
-            end="tool_use_limit_reached",
-        ),
+        error="exceeded_window_error (before 0.3.0)", compaction="message Compaction",
+        who="an empty User in front of it: manual", model="model of the thread",
+        end="tool_use_limit_reached",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -59,7 +56,7 @@ class _Zed:
             else:
                 kind = text_of(row.get("data_type"))
                 skipped.append(Skipped(1, 0, f"the thread {row.get('id')} is no object in JSON, packed as {kind!r}"))
-        return read_as(self.name, found, skipped)
+        return read_as(found, skipped)
 
     contents = each_place(lambda value, origin, _: _read(value, origin.path))
 
@@ -115,8 +112,7 @@ class _Thread:
         place = inside(at, "content")
         contents = _read(message.get("content"), place.path)
         if contents:
-            self.history.end_run()
-            self.history.reply(contents, (place,), usage=usage, model=self.model, provider=self.provider)
+            self.history.answer(contents, (place,), usage=usage, model=self.model, provider=self.provider)
         elif usage:
             self._request(None, usage)
         self._results(message.get(RESULTS), inside(at, RESULTS))
@@ -155,9 +151,8 @@ class _Thread:
         name = f"m{native}" if isinstance(native, int) else ""
         if role is Role.ASSISTANT:
             if contents:
-                self.history.end_run()
                 usage = self._legacy_usage(place)
-                self.history.reply(contents, (at,), id=name, usage=usage, model=self.model, provider=self.provider)
+                self.history.answer(contents, (at,), id=name, usage=usage, model=self.model, provider=self.provider)
             self._results(message.get(RESULTS), inside(at, RESULTS))
             return
         results = as_list(message.get(RESULTS))
@@ -195,7 +190,6 @@ class _Thread:
         updated = seconds(row.get("updated_at")) or seconds(self.value.get("updated_at"))
         return self.history.transcript(
             text_of(row.get("id")),
-            _Zed.name,
             title=text_of(self.value.get("title")) or text_of(row.get("summary")),
             parent_id=text_of(row.get("parent_id")) or text_of(around.get("parent_thread_id")),
             model=self.model,
@@ -310,6 +304,3 @@ def _legacy_contents(message: Record) -> tuple[Content, ...]:
             found.append(Content(Kind.TEXT, text=text))
     found += [_call(as_dict(call)) for call in as_list(message.get("tool_uses"))]
     return tuple(found)
-
-
-FORMAT = _Zed()
