@@ -5,8 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import TYPE_CHECKING, Any
 
-from sessions.engine.base.errors import BadParameter
-from sessions.engine.base.words import no_compaction
 from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import WorkingSet, working_set
@@ -42,8 +40,8 @@ def probe_document(
     ``horizon`` is in requests after each event, null for all; ``asked`` are the probes; messages and requests are
     indices.  ``recorded`` judges the recording's own compactions in the same shape, with what was really fetched again.
     """
-    if event is not None and not 0 <= event < len(replay.events):
-        raise BadParameter(no_compaction(event, len(replay.events)))
+    if event is not None:
+        replay.event(event)
     found = assess_replay(replay, index, horizon=horizon, only=event, asked=asked)
     recorded = assess_recorded(replay.weighed, index, horizon=horizon, asked=asked)
     again = {reread.compaction: reread for reread in rereads(replay.weighed, index)}

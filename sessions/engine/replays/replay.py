@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.outlines import Outline, Wording
 from sessions.engine.policies.policy import Gate, Policy
 from sessions.engine.replays import initial_params
@@ -64,6 +65,12 @@ class Replay:
     def wording(self, sketch_of: Callable[[Message], Sketch]) -> Mapping[str, str]:
         """The texts of everything inserted, by item id; ``sketch_of`` gives the sketch of an original message."""
         return Wording(self.written, self.outlines, sketch_of) if self.outlines else self.written
+
+    def event(self, number: int) -> Event:
+        """The compaction of that number, from 0; raises BadParameter where there is none."""
+        if 0 <= number < len(self.events):
+            return self.events[number]
+        raise BadParameter(no_compaction(number, len(self.events)))
 
     @property
     def fits(self) -> bool:
