@@ -15,7 +15,6 @@ from sessions.engine.agents.agent import (
     WITH_TRIGGER,
     Agent,
     KnownSetting,
-    OlderThreshold,
     Place,
     PolicyFacts,
     Trigger,
@@ -137,7 +136,12 @@ AGENT = Agent(
             "claude_code", "Claude Code", "policies 4.1", "claude_code", words="Claude Code's auto-compact threshold"
         ),
     ),
-    older=(OlderThreshold("Claude Code's threshold without the reserve cap", "claude_code", WHOLE_RESERVE),),
+    older=(
+        Trigger(
+            "older", "Claude Code", "policies 2.3", "claude_code", WHOLE_RESERVE,
+            words="Claude Code's threshold without the reserve cap",
+        ),
+    ),
     windows=(1_000_000, 200_000), assumes_window=True, asked=EVERY_REQUEST, own_figure=WITH_TRIGGER, api="anthropic",
     places={"claude_code": Place("~/.claude/projects", ("*/*.jsonl",))},
     configuration=Configuration(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.agents.agent import Agent, OlderThreshold, Place, Trigger
+from sessions.engine.agents.agent import Agent, Place, Trigger
 from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
 
 
@@ -30,7 +30,9 @@ AGENT = Agent(
             note="Looks at the last prompt's tokens; the list's estimate only before the first.",
         ),
     ),
-    older=(OlderThreshold("its older 0.7", "gemini_compression", {"threshold": 0.7}),),
+    older=(
+        Trigger("older", "Gemini CLI", "policies 7.1", "gemini_compression", {"threshold": 0.7}, words="its older 0.7"),
+    ),
     places={"gemini_cli": Place("~/.gemini/tmp", ("*/chats/*.json*",))},
     configuration=Configuration(
         file="~/.gemini/settings.json", language="json", checked="2026-11-22", make=render,
