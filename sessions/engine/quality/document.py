@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions.engine.costs.prices import Prices
 from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.calls import ToolCall
 from sessions.engine.quality.carry import WorkingSet, working_set
+from sessions.engine.quality.doses import Likely
+from sessions.engine.quality.index import Index, Read
 from sessions.engine.quality.oracle import compact_instructions, oracle
 from sessions.engine.quality.probes import AS_GENERATED, Question, Score, advice
 from sessions.engine.quality.recorded import Reread, rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 from sessions.engine.quality.survival import survival
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.calls import ToolCall
-    from sessions.engine.quality.doses import Likely
-    from sessions.engine.quality.index import Index, Read
-    from sessions.engine.replays.replay import Replay
+from sessions.engine.replays.replay import Replay
 
 OF_PROBE = ("kind", "question", "keywords", "source_message", "critical")
 MOST_IDLE = 20
