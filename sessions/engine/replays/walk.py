@@ -6,11 +6,10 @@ from collections import ChainMap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.policies.params import is_told
 from sessions.engine.policies.policy import EditFailed, Gate, Item, LastUsage, Layer, Policy, State, View
-from sessions.engine.replays.by_request import SentRequests
 from sessions.engine.replays.context import (
     Context,
     Entering,
@@ -58,6 +57,17 @@ class Attempt:
     tokens: int
 
 
+class Sent(NamedTuple):
+    """What was sent in the replay, by step of the branch, in display tokens: all that the cost model needs.
+
+    ``tokens`` are the contexts, ``cached`` the longest common prefix with the request before as sent: what a cache may
+    hold.
+    """
+
+    tokens: list[int]
+    cached: list[int]
+
+
 class Walk:
     """The walk itself: mutable, used once; ``run`` fills what a replay reports."""
 
@@ -95,7 +105,7 @@ class Walk:
         self.context_tokens: list[int | None] = [None] * n
         self.labels: list[Label | None] = [None] * n
         self.gates: list[Gate | None] = [None] * n
-        self.sent = SentRequests(weighed, [], [])
+        self.sent = Sent([], [])
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
