@@ -110,7 +110,7 @@ def runs(folder: Path) -> Iterator[Run]:
 
 def _run(name: str, weighed: Weighed, texts: Texts) -> Run:
     raw = replay(weighed, "none")
-    fixed = raw.sent[0].tokens
+    fixed = raw.sent.tokens[0]
     index = build_index(weighed.transcript, texts.of)
     made = []
     for _, policy, params in STRATEGIES:
@@ -133,7 +133,7 @@ def _run(name: str, weighed: Weighed, texts: Texts) -> Run:
 
 
 def _per_turn(result: Replay) -> float:
-    return statistics.fmean(sent.tokens for sent in result.sent)
+    return statistics.fmean(result.sent.tokens)
 
 
 def report(found: list[Run]) -> str:

@@ -150,7 +150,7 @@ class Checked:
     def check_totals(self, sums):
         """Compactions, largest context, tokens, calls and dollars."""
         made, calls = self.replay, list(self.calls())
-        sent = [one.tokens for one in made.sent]
+        sent = made.sent.tokens
         rows = {
             "compactions": (sums.compactions, len(made.events)),
             "peak": (sums.peak_context_tokens, max(sent, default=0)),
@@ -183,14 +183,13 @@ class Checked:
         """What every request and every call costs by itself."""
         made, use = self.replay, cache_use(self.weighed)
         prices = step_prices(self.weighed, None)
-        sent = list(made.sent)
-        for k, one in enumerate(sent):
-            read = one.cached * use.shares[k] / WHOLE + (min(use.start, one.tokens) if not k else 0)
-            yield _price(prices[k].at(one.tokens), use, one.tokens - read, read, outputs(self.weighed)[k])
+        for k, (sent, cached) in enumerate(zip(*made.sent, strict=True)):
+            read = cached * use.shares[k] / WHOLE + (min(use.start, sent) if not k else 0)
+            yield _price(prices[k].at(sent), use, sent - read, read, outputs(self.weighed)[k])
         for k, tokens, written in calls:
             priced = prices[k].at(tokens)
             if made.policy.shares_prefix:
-                read = min(tokens, sent[k - 1].tokens) * use.shares[k] / WHOLE
+                read = min(tokens, made.sent.tokens[k - 1]) * use.shares[k] / WHOLE
                 yield _price(priced, use, tokens - read, read, written)
             else:
                 yield (tokens * priced.input + written * priced.output) / PER_MILLION

@@ -93,7 +93,7 @@ def test_the_recorded_base_lets_it_leave_at_the_recorded_compaction() -> None:
 def test_it_is_cached_as_the_start_of_every_request_until_then() -> None:
     weighed = weigh(goes_on(50_000).done())
     sent = replay(weighed, "none").sent
-    assert [here.cached for here in sent[1:6]] == [before.tokens for before in sent[:5]]
+    assert sent.cached[1:6] == sent.tokens[:5]
     assert prefix_sums(weighed) is None
 
 

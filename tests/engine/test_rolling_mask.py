@@ -67,7 +67,7 @@ def weighed():
 
 def input_costs(result):
     """Input cost of every request in tokens at the base price: read 0.1, written 1.25."""
-    return [0.1 * s.cached + 1.25 * (s.tokens - s.cached) for s in result.sent]
+    return [0.1 * cached + 1.25 * (tokens - cached) for tokens, cached in zip(*result.sent, strict=True)]
 
 
 def test_raw_and_masked_steps(weighed):
@@ -77,8 +77,8 @@ def test_raw_and_masked_steps(weighed):
     assert input_costs(raw)[100] == pytest.approx(20_500, abs=50)
     assert input_costs(masked)[60] == pytest.approx(23_800, abs=50)
     assert input_costs(masked)[100] == pytest.approx(24_700, abs=50)
-    assert raw.sent[60].tokens == pytest.approx(117_000, abs=50)
-    assert masked.sent[60].tokens == pytest.approx(42_600, abs=50)
+    assert raw.sent.tokens[60] == pytest.approx(117_000, abs=50)
+    assert masked.sent.tokens[60] == pytest.approx(42_600, abs=50)
 
 
 @pytest.mark.parametrize(("n", "step"), [(5, 58), (10, 129), (20, 270)])

@@ -33,8 +33,6 @@ EQUIVALENT: dict[str, str] = {
     "on = view.state.memory.get(name, (None, 1))": NO_LIST,
     f"{POLICIES}/_looked.py:looked_at: on = view.state.memory.get(name, (None, 0)) → "
     "on = view.state.memory.get(name, (None, -1))": NO_LIST,
-    f"{POLICIES}/_looked.py:called_names: view.state.memory.get('called', (None, 0, {{}})) → "
-    "view.state.memory.get('called', (None, -1, {}))": NO_LIST,
     f"{POLICIES}/anthropic_api.py:uses_gate: least = params.clear_at_least or 0 → "
     "least = params.clear_at_least or -1": "nothing weighs less than nothing",
     f"{POLICIES}/langchain.py:_first_kept: return (len(view.results), 0) → "

@@ -77,7 +77,7 @@ class Watched(Walk):
             return
         self.ours.views.append([signature(item) for item in self.context.items])
         self.ours.summary_size = next((i.size for i in self.context.items if i.inserted), self.ours.summary_size)
-        self.ours.usage.append((self.sent[-1].tokens, self.sent[-1].output))
+        self.ours.usage.append((self.sent.tokens[-1], self.outputs[k]))
 
 
 def signature(item: Item) -> Signature:

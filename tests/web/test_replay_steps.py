@@ -54,7 +54,7 @@ def test_every_request_shows_the_list_that_was_sent(session: Session, made: Repl
         assert [row.number for row in view.rows] == [str(entry.message.index) for entry in entries]
         assert view.context_tokens == made.context_tokens[step.request]
         assert view.cached_tokens + view.fresh_tokens == view.context_tokens
-        assert view.cached_tokens == made.sent[k].cached
+        assert view.cached_tokens == made.sent.cached[k]
         assert view.n_messages + view.n_dropped - view.n_inserted == len(entered_at(made, step.request))
 
 

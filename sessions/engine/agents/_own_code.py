@@ -41,6 +41,7 @@ def own_agent(name: str, label: str, code: Code) -> Agent:
             file=f"your agent's {label}", language=name, checked="2026-11-26",
             make=lambda setting: render(setting, code),
             source="the replay of the same setting, request by request", differs=DIFFERS,
+            edits=WHAT, otherwise="The function summarises, drops messages or clears tool results; nothing else.",
             own={POLICY.name: {spec.name for spec in parameters.specs(POLICY.params)}},
         ),
     )  # fmt: skip
@@ -48,8 +49,6 @@ def own_agent(name: str, label: str, code: Code) -> Agent:
 
 def render(setting: Setting, code: Code) -> Rendering:
     """The function of a setting; raises NotTokens where the trigger counts neither tokens nor messages."""
-    if setting.edit not in WHAT:
-        return Rendering(cannot=("The function summarises, drops messages or clears tool results; nothing else.",))
     own, params = setting.policy.name == POLICY.name, setting.params
     unit = params.keep_unit if own else "messages"
     if unit not in UNITS:

@@ -146,14 +146,6 @@ class Place(NamedTuple):
     patterns: tuple[str, ...] = ()
 
 
-class OlderThreshold(NamedTuple):
-    """A threshold of an earlier version: what to call it, and the policy and parameters that have it."""
-
-    words: str
-    policy: str
-    params: Mapping[str, object]
-
-
 class Beside(NamedTuple):
     """Tokens that a trigger adds to the usage before, and how many of them are an estimate: the file lost them."""
 
@@ -192,7 +184,7 @@ class Agent:
     triggers: tuple[Trigger, ...] = ()
     rank: int = 100
     usable: int = 100
-    older: tuple[OlderThreshold, ...] = ()
+    older: tuple[Trigger, ...] = ()
     windows: tuple[int, ...] = USUAL_WINDOWS
     assumes_window: bool = False
     asked: str = ""
@@ -278,13 +270,10 @@ def policy_facts(policy: str) -> PolicyFacts:
 
 def thresholds(agent: Agent, window: int, model: ModelInfo) -> tuple[Threshold, ...]:
     """What the agent's own sessions are held against: the present threshold, older ones, others; () if not known."""
-    named = [trigger for trigger in agent.triggers if trigger.words]
-    present, other = ([_least(t, window, model) for t in named if t.is_default is wanted] for wanted in (True, False))
-    older = [
-        Threshold(_asked(policy, tuple(sorted(params.items())), window, model).threshold, words)
-        for words, policy, params in agent.older
-    ]
-    return tuple(one for one in (*present, *older, *other) if one.tokens > 0)
+    present = [trigger for trigger in agent.triggers if trigger.words and trigger.is_default]
+    other = [trigger for trigger in agent.triggers if trigger.words and not trigger.is_default]
+    found = (_least(trigger, window, model) for trigger in (*present, *agent.older, *other))
+    return tuple(one for one in found if one.tokens > 0)
 
 
 def _least(trigger: Trigger, window: int, model: ModelInfo) -> Threshold:

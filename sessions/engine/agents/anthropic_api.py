@@ -19,10 +19,7 @@ def make(setting: Setting) -> Rendering:
     """The edit as JSON; where it is not a trigger in tokens, what it takes in its place."""
     if setting.policy.name in ON_DEMAND:
         return _on_demand(setting)
-    made = {SUMMARISE: _compact, CLEAR: _clear, THINKING: _thinking}.get(setting.edit)
-    if made is None:
-        return Rendering(cannot=("The API compacts with a summary, or clears tool results or thinking; nothing else.",))
-    return made(setting)
+    return {SUMMARISE: _compact, CLEAR: _clear, THINKING: _thinking}[setting.edit](setting)
 
 
 def _on_demand(setting: Setting) -> Rendering:
@@ -112,6 +109,8 @@ AGENT = Agent(
         language="json",
         source="anthropics/anthropic-sdk-python, src/anthropic/types/beta/beta_context_management_config_param.py",
         checked="2026-11-22", make=make,
+        edits={SUMMARISE, CLEAR, THINKING},
+        otherwise="The API compacts with a summary, or clears tool results or thinking; nothing else.",
         differs="the API edits the list on its own side, and your program keeps sending the full one.",
         own={
             "anthropic_compact": {"trigger", "pause_after_compaction", "keep_last"},

@@ -15,12 +15,11 @@ from sessions.engine.agents.agent import (
     WITH_TRIGGER,
     Agent,
     KnownSetting,
-    OlderThreshold,
     Place,
     PolicyFacts,
     Trigger,
 )
-from sessions.engine.agents.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import NOTHING, SWITCHED, Configuration, Rendering, Setting
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.models.model_info import model_info
@@ -35,8 +34,6 @@ def make(setting: Setting) -> Rendering:
     """The variables to export before ``claude`` starts."""
     if setting.edit == NOTHING:
         return Rendering("export DISABLE_AUTO_COMPACT=1\n")
-    if setting.edit != SUMMARISE:
-        return Rendering(cannot=("Claude Code compacts with a summary; clearing alone is not configurable.",))
     window = setting.window if setting.window != setting.own_window else None
     if setting.policy.name == "claude_code":
         window = setting.params.auto_compact_window or window
@@ -137,13 +134,19 @@ AGENT = Agent(
             "claude_code", "Claude Code", "policies 4.1", "claude_code", words="Claude Code's auto-compact threshold"
         ),
     ),
-    older=(OlderThreshold("Claude Code's threshold without the reserve cap", "claude_code", WHOLE_RESERVE),),
+    older=(
+        Trigger(
+            "older", "Claude Code", "policies 2.3", "claude_code", WHOLE_RESERVE,
+            words="Claude Code's threshold without the reserve cap",
+        ),
+    ),
     windows=(1_000_000, 200_000), assumes_window=True, asked=EVERY_REQUEST, own_figure=WITH_TRIGGER, api="anthropic",
     places={"claude_code": Place("~/.claude/projects", ("*/*.jsonl",))},
     configuration=Configuration(
         file="shell profile, before claude starts", language="shell", checked="2026-11-22", make=make,
         source="https://code.claude.com/docs/en/env-vars, in excerpts, and "
         "public issue 31806 of anthropics/claude-code",
+        edits=SWITCHED, otherwise="Claude Code compacts with a summary; clearing alone is not configurable.",
         differs="Claude Code keeps no messages beside its summary and puts files and skills back.",
         own={"claude_code": {"pct_override", "auto_compact_window", "auto"}},
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sessions.engine.agents.agent import Agent, OlderThreshold, Trigger
+from sessions.engine.agents.agent import Agent, Trigger
 
 AGENT = Agent(
     name="cline", label="Cline", rank=6, formats=("cline",),
@@ -13,5 +13,5 @@ AGENT = Agent(
             note="Where the model's input limit is known, the SDK takes nine tenths of that.",
         ),
     ),
-    older=(OlderThreshold("Cline's maximum", "cline_classic", {}),),
+    older=(Trigger("older", "Cline", "policies 11.3", "cline_classic", words="Cline's maximum"),),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sessions.engine.agents.agent import Agent, Beside, KnownSetting, Place, PolicyFacts, Trigger
-from sessions.engine.agents.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import NOTHING, SWITCHED, Configuration, Rendering, Setting
 from sessions.engine.policies import codex as policy
 from sessions.engine.transcript.types import Message
 
@@ -24,8 +24,6 @@ def make(setting: Setting) -> Rendering:
     """The two limits in tokens, and what they are counted over."""
     if setting.edit == NOTHING:
         return Rendering(cannot=("Codex has no switch that turns automatic compaction off.",))
-    if setting.edit != SUMMARISE:
-        return Rendering(cannot=("Codex compacts with a summary; clearing alone is not configurable.",))
     own = setting.policy.name in OWN
     wished = setting.params.auto_compact_token_limit if own else setting.tokens
     at = policy.limit(setting.window, wished)
@@ -52,6 +50,7 @@ AGENT = Agent(
     configuration=Configuration(
         file="~/.codex/config.toml", language="toml", checked="2026-11-22", make=make, own=OWN,
         source="openai/codex, codex-rs/core/config.schema.json",
+        edits=SWITCHED, otherwise="Codex compacts with a summary; clearing alone is not configurable.",
         differs="Codex keeps the newest user messages beside its summary and drops every other message.",
     ),
 )  # fmt: skip

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from sessions.engine.agents._snippet import keep, model, trigger
 from sessions.engine.agents.agent import Agent
-from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:
     """The agent with a summarization of one's own."""
-    if setting.edit != SUMMARISE:
-        return Rendering(cannot=("deepagents compacts with a summary; for clearing, add LangChain's middleware.",))
     when, stays = trigger(setting), keep(setting)
     lines = [f'            model="{model(setting)}",', "            backend=backend,", f"            trigger={when},"]
     if stays:
@@ -40,6 +38,7 @@ AGENT = Agent(
     configuration=Configuration(
         file="your agent's Python", language="python", checked="2026-11-22", make=make,
         source="https://reference.langchain.com/python/deepagents/middleware/summarization",
+        otherwise="deepagents compacts with a summary; for clearing, add LangChain's middleware.",
         differs="deepagents writes a fresh summary each time and puts what it takes out into a file for the agent.",
     ),
 )  # fmt: skip

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from sessions.engine.agents._snippet import as_json
-from sessions.engine.agents.agent import Agent, OlderThreshold, Place, Trigger
-from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.agent import Agent, Place, Trigger
+from sessions.engine.agents.setting import Configuration, Rendering, Setting
 
 
 def render(setting: Setting) -> Rendering:
     """The share of the model's token limit at which it compresses, rounded down to four decimal places."""
-    if setting.edit != SUMMARISE:
-        return Rendering(
-            cannot=("Gemini CLI compresses with a summary; clearing alone and switching off are not settings.",)
-        )
     share = min(1.0, setting.tokens * 10_000 // setting.window / 10_000)
     cannot = [f"It is a share of the running model's limit: {share:g} of {setting.window:,} tokens here."]
     if setting.keep_messages is not None or setting.keep_tokens is not None:
@@ -30,11 +26,14 @@ AGENT = Agent(
             note="Looks at the last prompt's tokens; the list's estimate only before the first.",
         ),
     ),
-    older=(OlderThreshold("its older 0.7", "gemini_compression", {"threshold": 0.7}),),
+    older=(
+        Trigger("older", "Gemini CLI", "policies 7.1", "gemini_compression", {"threshold": 0.7}, words="its older 0.7"),
+    ),
     places={"gemini_cli": Place("~/.gemini/tmp", ("*/chats/*.json*",))},
     configuration=Configuration(
         file="~/.gemini/settings.json", language="json", checked="2026-11-22", make=render,
         source="google-gemini/gemini-cli, docs/reference/configuration.md",
+        otherwise="Gemini CLI compresses with a summary; clearing alone and switching off are not settings.",
         differs="Gemini CLI cuts large tool results first and checks its summary with a second call.",
     ),
 )  # fmt: skip

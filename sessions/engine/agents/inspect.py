@@ -16,10 +16,7 @@ CLASSES = {SUMMARISE: "CompactionSummary", CLEAR: "CompactionEdit", THINKING: "C
 
 def make(setting: Setting) -> Rendering:
     """The agent with its compaction."""
-    name = CLASSES.get(setting.edit)
-    if name is None:
-        return Rendering(cannot=("Inspect summarises, edits or trims; nothing else.",))
-    own = setting.policy.name in OWN
+    name, own = CLASSES[setting.edit], setting.policy.name in OWN
     # A share as a decimal below 1, tokens as a whole number.
     at = (setting.params.threshold_tokens or setting.params.threshold) if own else setting.tokens
     arguments = [f"threshold={number(at)}", *_more(setting, own=own)]
@@ -60,6 +57,7 @@ AGENT = Agent(
     configuration=Configuration(
         file="your task's Python", language="python", checked="2026-11-22", make=make, own=OWN,
         source="https://inspect.aisi.org.uk/compaction.html",
+        edits=CLASSES, otherwise="Inspect summarises, edits or trims; nothing else.",
         differs="Inspect keeps the sample's input, and leaves the message history itself untouched.",
     ),
 )  # fmt: skip

@@ -17,11 +17,7 @@ OWN = {
 
 def make(setting: Setting) -> Rendering:
     """The agent with its middleware, ready to be pasted."""
-    if setting.edit == SUMMARISE:
-        return _summary(setting)
-    if setting.edit == CLEAR:
-        return _clearing(setting)
-    return Rendering(cannot=("LangChain's middleware summarises, or clears tool results; nothing else.",))
+    return _summary(setting) if setting.edit == SUMMARISE else _clearing(setting)
 
 
 def _agent(setting: Setting, imports: str, lines: list[str]) -> str:
@@ -82,6 +78,7 @@ AGENT = Agent(
     configuration=Configuration(
         file="your agent's Python", language="python", checked="2026-11-22", make=make, own=OWN,
         source="langchain 1.4.7 as installed, langchain/agents/middleware/summarization.py and context_editing.py",
+        edits={SUMMARISE, CLEAR}, otherwise="LangChain's middleware summarises, or clears tool results; nothing else.",
         differs="LangChain writes a fresh summary each time and counts tokens by its own approximation.",
     ),
 )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions.engine.agents._snippet import as_json
 from sessions.engine.agents.agent import Agent, KnownSetting, PolicyFacts, stated
-from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import Configuration, Rendering, Setting
 
 OWN = "openai_compact_threshold"
 NOTHING_KEPT = "What stands before the item counts no more; send again what is to be kept as new input."
@@ -12,8 +12,6 @@ NOTHING_KEPT = "What stands before the item counts no more; send again what is t
 
 def make(setting: Setting) -> Rendering:
     """The request's ``context_management``."""
-    if setting.edit != SUMMARISE:
-        return Rendering(cannot=("The API compacts into one encrypted item; it does not clear or trim.",))
     text = as_json({"context_management": [{"type": "compaction", "compact_threshold": setting.tokens}]})
     keeps = bool(setting.keep_messages or setting.keep_tokens) and setting.policy.name != OWN
     return Rendering(text, setting.tokens, (NOTHING_KEPT,) if keeps else ())
@@ -31,6 +29,7 @@ AGENT = Agent(
         file="request body of POST /v1/responses", language="json",
         source="OpenAI's guide to compaction: context_management with compact_threshold", checked="2026-11-22",
         make=make, differs="the server replaces the whole input by one encrypted item, whatever the policy keeps.",
+        otherwise="The API compacts into one encrypted item; it does not clear or trim.",
         own={OWN: {"compact_threshold"}},
     ),
 )  # fmt: skip

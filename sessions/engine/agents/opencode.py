@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.agents._snippet import as_json
 from sessions.engine.agents.agent import DEFAULTS, Agent, KnownSetting, Place, PolicyFacts, Trigger
-from sessions.engine.agents.setting import CLEAR, NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import CLEAR, NOTHING, SWITCHED, Configuration, Rendering, Setting
 
 V1 = ("reserved", "tail_turns", "preserve_recent_tokens")
 PRUNES = "Pruning spares the newest 40,000 tokens of tool output, and clears only where more than 20,000 can go."
@@ -24,8 +24,6 @@ def make(setting: Setting) -> Rendering:
         return _written({"auto": False})
     if setting.edit == CLEAR:
         return _written({"prune": True}, None, () if name == "opencode_prune" else (PRUNES,))
-    if setting.edit != SUMMARISE:
-        return Rendering(cannot=("opencode compacts with a summary, or prunes tool output; nothing else.",))
     if name == "opencode_compaction":
         return _written({key: getattr(params, key) for key in V1 if key in setting.changed}, setting.trigger)
     if name == "opencode_compaction_v2":
@@ -73,6 +71,7 @@ AGENT = Agent(
     configuration=Configuration(
         file="opencode.json", language="json", checked="2026-11-22", make=make,
         source="https://opencode.ai/docs/config (compaction)",
+        edits={*SWITCHED, CLEAR}, otherwise="opencode compacts with a summary, or prunes tool output; nothing else.",
         differs="opencode updates its last summary and keeps the newest turns.",
         own={"opencode_compaction": V1, "opencode_compaction_v2": {"buffer", "keep_tokens"}, "opencode_prune": ()},
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sessions.engine.agents._snippet import number
 from sessions.engine.agents.agent import NOTHING_KNOWN, Agent, KnownSetting, PolicyFacts
-from sessions.engine.agents.setting import SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import Configuration, Rendering, Setting
 from sessions.engine.transcript.types import Transcript
 
 MAX_SIZE = 240
@@ -21,8 +21,6 @@ STATED = PolicyFacts(client=client)
 
 def make(setting: Setting) -> Rendering:
     """The condenser with its limit in tokens, or in events where the gate counts messages."""
-    if setting.edit != SUMMARISE:
-        return Rendering(cannot=("This condenser summarises; the SDK's others are not set by a threshold in tokens.",))
     lines = ['    llm=llm.model_copy(update={"usage_id": "condenser"}),']
     if setting.trigger_messages is not None:
         lines.append(f"    max_size={number(setting.trigger_messages)},")
@@ -53,6 +51,7 @@ AGENT = Agent(
     configuration=Configuration(
         file="your agent's Python (software-agent-sdk)", language="python", checked="2026-11-22", make=make,
         source="https://docs.openhands.dev/sdk/guides/context-condenser",
+        otherwise="This condenser summarises; the SDK's others are not set by a threshold in tokens.",
         differs="the condenser keeps the first events, summarises the middle and updates its last summary.",
     ),
 )  # fmt: skip

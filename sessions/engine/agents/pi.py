@@ -6,15 +6,13 @@ from typing import Any
 
 from sessions.engine.agents._snippet import as_json
 from sessions.engine.agents.agent import ALWAYS, TURN_END, Agent, Place, Trigger
-from sessions.engine.agents.setting import NOTHING, SUMMARISE, Configuration, Rendering, Setting
+from sessions.engine.agents.setting import NOTHING, SWITCHED, Configuration, Rendering, Setting
 
 
 def make(setting: Setting) -> Rendering:
     """The ``compaction`` object."""
     if setting.edit == NOTHING:
         return Rendering(as_json({"compaction": {"enabled": False}}))
-    if setting.edit != SUMMARISE:
-        return Rendering(cannot=("pi compacts with a summary; clearing alone is not a setting.",))
     found: dict[str, Any] = {"enabled": True, "reserveTokens": max(0, setting.window - setting.tokens)}
     cannot: list[str] = []
     if setting.keep_tokens is not None:
@@ -33,6 +31,7 @@ AGENT = Agent(
     configuration=Configuration(
         file="~/.pi/agent/settings.json", language="json", checked="2026-11-22", make=make,
         source="pi-mono, packages/coding-agent/docs/compaction.md",
+        edits=SWITCHED, otherwise="pi compacts with a summary; clearing alone is not a setting.",
         differs="pi updates its last summary; the reserve bounds the summary's own call as well.",
     ),
 )  # fmt: skip

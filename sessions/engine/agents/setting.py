@@ -11,6 +11,8 @@ from sessions.engine.policies.policy import Policy
 
 SUMMARISE, CLEAR, THINKING, TRIM, OTHER, NOTHING = "summarise", "clear", "thinking", "trim", "other", "nothing"
 """What a policy does to the list."""
+SWITCHED = (SUMMARISE, NOTHING)
+"""The edits of an agent that summarises, and can be told to do nothing."""
 OWN_AGENT = "parametric"
 """The policy of an agent of one's own, which ships none."""
 ASSUMED = frozenset({"usage"})
@@ -74,7 +76,8 @@ class Configuration:
 
     ``checked`` is the day on which the keys were compared with ``source``; ``own`` are the policies whose settings it
     says exactly, each with the parameters that it has a key for; ``differs`` says in a sentence what any other becomes
-    there.  ``make`` may raise NotTokens.
+    there.  ``make`` is asked of a setting whose edit is one of ``edits``, and may raise NotTokens; ``otherwise`` says
+    why there is none for another.
     """
 
     file: str
@@ -83,7 +86,9 @@ class Configuration:
     checked: str
     differs: str
     make: Callable[[Setting], Rendering]
+    otherwise: str
     own: Mapping[str, Collection[str]] = field(default_factory=dict)
+    edits: Collection[str] = (SUMMARISE,)
 
 
 def built_in(setting: Setting, expressed: Collection[str]) -> tuple[str, ...]:

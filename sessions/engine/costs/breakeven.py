@@ -86,16 +86,16 @@ def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventC
     if None in asked:
         return None
     use = cache_use(weighed)
-    steps = {sent.request: k for k, sent in enumerate(replay.sent)}
+    steps = {step.request: k for k, step in enumerate(weighed.steps)}
     costs: list[EventCost] = []
     for event in replay.events:
         k = steps[event.request]
-        cached = use.read(k, min(replay.sent[k - 1].tokens, event.before_tokens))
+        cached = use.read(k, min(replay.sent.tokens[k - 1], event.before_tokens))
         calls, shares = event.summary_calls if replay.policy.summary_calls else 0, replay.policy.shares_prefix
         compacted = CompactionTokens(
             event.before_tokens,
             event.after_tokens,
-            use.read(k, min(replay.sent[k].cached, event.after_tokens)),
+            use.read(k, min(replay.sent.cached[k], event.after_tokens)),
             cached,
             calls * event.before_tokens,
             calls * cached if shares else 0,

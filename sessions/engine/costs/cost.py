@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from sessions.engine.costs.caching import WHOLE, CacheUse, cache_use
 from sessions.engine.costs.prices import PER_MILLION, Prices, prices_of, step_prices
 from sessions.engine.policies.policy import Item
-from sessions.engine.replays.by_request import sent_tokens
 from sessions.engine.transcript.parts import without_gc
 from sessions.engine.transcript.types import Block, Kind
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -106,7 +105,7 @@ def bill_of(prices: Prices | None, use: CacheUse, *, plain: int, shared: int, re
 def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
     """What a replay sends and costs, each request by its own model (policies 14.4), the session's own at ``prices``."""
     weighed = replay.weighed
-    tokens, cached = sent_tokens(replay.sent)
+    tokens, cached = replay.sent
     use, charged = cache_use(weighed), _Charged(step_prices(weighed, prices))
     group, groups = charged.group, charged.groups
     charged.add_sent(tokens, cached, use.shares, outputs(weighed))
@@ -205,7 +204,7 @@ def _summary_calls(replay: Replay, use: CacheUse) -> list[tuple[int, int, int, i
         return []
     calls: list[tuple[int, int, int, int, int]] = []
     steps = {step.request: k for k, step in enumerate(replay.weighed.steps)}
-    sent, _ = sent_tokens(replay.sent)
+    sent = replay.sent.tokens
 
     def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int, int]:
         k = steps[request]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.costs.caching import NO_READS, RECORDED, WHOLE, CacheUse, Pair, cache_use, pairs_of
 from sessions.engine.costs.cost import Bill, Totals, bill_of
 from sessions.engine.costs.prices import PER_MILLION, Prices, model_prices, prices_of, step_prices
-from sessions.engine.replays.by_request import sent_tokens
 from sessions.engine.transcript.types import Label, Request
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import outputs
@@ -139,7 +138,7 @@ def replay_range(replay: Replay, sums: Totals, *, prices: Prices | None = None) 
     prices = prices or prices_of(weighed.model)
     if prices is None or sums.cost is None:
         return None
-    sent, cached = sent_tokens(replay.sent)
+    sent, cached = replay.sent
     labels = [replay.labels[step.request] or Label.MEASURED for step in weighed.steps]
     weak = sum(map(mul, sent, map(CONTEXT_ERRORS.__getitem__, labels)))
     total = sum(sent)

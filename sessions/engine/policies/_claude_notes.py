@@ -81,7 +81,7 @@ def _start(params: Any, view: View, rest: Sequence[Item], start: int) -> int:
         start -= 1
         tokens += view.tools.size_by(rest[start], PADDED)
         texts += _has_text(rest[start])
-    return pair_safe_cut(rest, start, start)
+    return pair_safe_cut(rest, start)
 
 
 def _has_text(item: Item) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sessions.engine.policies.policy import Gate, Item, View
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.transcript.types import Role
 
 
 def looked_at(view: View, name: str) -> int:
@@ -55,17 +55,3 @@ def has_later_prompt(view: View) -> bool:
     found = next((n for n in range(start, len(items)) if items[n].message.typed), len(items))
     looked(view, "no_prompt_before", found)
     return found < len(items)
-
-
-def called_names(view: View, stop: int) -> dict[str, str]:
-    """Tool names by call id, of the calls in the first ``stop`` messages."""
-    names: dict[str, str]
-    items, position, names = view.state.memory.get("called", (None, 0, {}))
-    if items is not view.items or stop < position:
-        position, names = 0, {}
-    for item in view.items[position:stop]:
-        for block in item.message.blocks:
-            if block.kind is Kind.TOOL_USE:
-                names[block.call_id] = block.name
-    view.state.memory["called"] = (view.items, stop, names)
-    return names

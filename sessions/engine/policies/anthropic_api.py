@@ -318,8 +318,7 @@ def compact_edit(params: CompactParams, view: View) -> list[Item]:
     system, rest = apart(view.items)
     cut = len(rest)
     if params.pause_after_compaction == "on" and params.keep_last:
-        start = max(0, len(rest) - params.keep_last)
-        cut = pair_safe_cut(rest, start, start)
+        cut = pair_safe_cut(rest, max(0, len(rest) - params.keep_last))
     if not cut:
         return list(view.items)
     return [*system, *view.summarize(rest[:cut], role="assistant"), *rest[cut:]]

@@ -40,8 +40,7 @@ def edit(params: Params, view: View) -> list[Item]:
     """First item, memory, last items."""
     system, rest = apart(view.items)
     replies = [n for n, item in enumerate(rest) if item.message.role is Role.ASSISTANT]
-    cut = (replies[-params.keep_last :] or [0])[0]
-    cut = pair_safe_cut(rest, cut, cut)
+    cut = pair_safe_cut(rest, (replies[-params.keep_last :] or [0])[0])
     if not any(not item.inserted for item in rest[1:cut]):
         raise EditFailed("nothing between the first and the last items")
     made = view.summarize(rest[1:cut], most=params.summary_chars // CHARS_PER_TOKEN)

@@ -218,7 +218,7 @@ def partial_gate(params: PartialParams, view: View) -> Gate:
 def _pivot(params: PartialParams, body: list[Item]) -> int:
     """Position of the pivot in the list without the live prompt; 0 where there is none."""
     starts = prompts(body)
-    return pair_safe_cut(body, starts[-params.turns], starts[-params.turns]) if len(starts) >= params.turns else 0
+    return pair_safe_cut(body, starts[-params.turns]) if len(starts) >= params.turns else 0
 
 
 def partial_edit(params: PartialParams, view: View) -> list[Item]:

@@ -34,8 +34,7 @@ def gate(params: Params, view: View) -> Gate:
 def edit(params: Params, view: View) -> list[Item]:
     """One summary, the last one folded in, then the last messages."""
     system, rest = apart(view.items)
-    cut = len(rest) - params.preserve
-    cut = pair_safe_cut(rest, cut, cut)
+    cut = pair_safe_cut(rest, len(rest) - params.preserve)
     if not any(not item.inserted for item in rest[:cut]):
         return list(view.items)
     return [*system, *view.summarize(rest[:cut], mode="merge", calls=0), *rest[cut:]]

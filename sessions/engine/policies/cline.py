@@ -185,7 +185,7 @@ def cut_at(params: AgenticParams, view: View, items: Sequence[Item]) -> int:
     cut = min(candidate, starts[-1])
     while cut > 0 and not (items[cut].message.typed or items[cut].message.role is Role.ASSISTANT):
         cut -= 1
-    cut = pair_safe_cut(items, cut, cut)
+    cut = pair_safe_cut(items, cut)
     return cut if any(not item.message.summary for item in items[:cut]) else 0
 
 

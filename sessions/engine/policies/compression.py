@@ -84,8 +84,7 @@ def level(params: Compression, measure: int, full: int) -> str:
 def split(items: list[Item], keep_last: int) -> tuple[list[Item], list[Item], list[Item]]:
     """System messages, what may go, and the last ``keep_last`` messages; no tool pair is split."""
     system, rest = apart(items)
-    latest = max(0, len(rest) - keep_last)
-    cut = pair_safe_cut(rest, latest, latest)
+    cut = pair_safe_cut(rest, max(0, len(rest) - keep_last))
     return system, rest[:cut], rest[cut:]
 
 

@@ -42,8 +42,7 @@ def chat_gate(params: ChatParams, view: View) -> Gate:
 def edit(_params: object, view: View) -> list[Item]:
     """A summary of all before the newest reply, and what that reply began; raises EditFailed without anything else."""
     system, rest = apart(view.items)
-    cut = max(0, last_assistant(rest))
-    cut = pair_safe_cut(rest, cut, cut)
+    cut = pair_safe_cut(rest, max(0, last_assistant(rest)))
     if not any(not item.inserted for item in rest[:cut]):
         raise EditFailed("nothing but the newest tool round is left to summarise")
     return [*system, *view.summarize(rest[:cut]), *rest[cut:]]

@@ -32,8 +32,17 @@ from itertools import accumulate, islice
 from math import ceil
 from typing import NamedTuple
 
-from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, has_calls, last_assistant, role_of, tool_names
-from sessions.engine.policies._looked import called_names, looked, looked_at
+from sessions.engine.policies._lists import (
+    ASSISTANT,
+    TOOL,
+    USER,
+    call_names,
+    has_calls,
+    last_assistant,
+    role_of,
+    tool_names,
+)
+from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies.edits import cut_text, edit_results, marker, result_chars
 from sessions.engine.policies.params import Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Edited, EditFailed, Gate, Item, Layer, Policy, View
@@ -255,7 +264,7 @@ def open_outputs(params: MaskingParams, view: View) -> OpenOutputs:
         held.outputs = [o for o in held.outputs if not (view.items[o.position].edited and o.call_id in masked)]
         held.sums = list(accumulate((output.tokens for output in held.outputs), initial=0))
         held.dirty = False
-    names = called_names(view, stop)
+    names = call_names(view)
     while held.n_results < len(view.results) and view.results[held.n_results] < stop:
         found = _outputs(view, view.results[held.n_results], names)
         held.outputs += found

@@ -42,7 +42,7 @@ def cuts(params: Params, rest: list[Item]) -> Iterator[int]:
         while at > 0 and rest[at].message.role is not Role.ASSISTANT:
             at -= 1
         if at > 0:
-            yield pair_safe_cut(rest, at, at)
+            yield pair_safe_cut(rest, at)
 
 
 def edit(params: Params, view: View) -> list[Item]:

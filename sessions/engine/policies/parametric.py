@@ -213,8 +213,7 @@ def _reply_from_end(items: list[Item], count: int) -> int:
 def parts(params: Any, view: View) -> tuple[list[Item], list[Item], list[Item]]:
     """What stays in front (system messages and the first ones), what the edit is about, what stays behind."""
     system, rest = apart(view.items)
-    cut = kept_from(params, rest)
-    cut = pair_safe_cut(rest, cut, cut)
+    cut = pair_safe_cut(rest, kept_from(params, rest))
     head = min(params.keep_first, cut)
     while head < cut and rest[head].message.result_ids() & {c for i in rest[:head] for c in i.message.call_ids()}:
         head += 1

@@ -137,26 +137,16 @@ class Draft(NamedTuple):
 class Tools(Protocol):
     """What a gate or an edit may ask of the replay: items made, words, and what they weigh or measure."""
 
-    def summarize(
-        self,
-        dropped: Sequence[Item],
-        attachments: Sequence[Draft] = (),
-        *,
-        mode: str = "fresh",
-        calls: int = 1,
-        most: int | None = None,
-        role: str = "user",
-        suffix: str = "",
-        suffix_tokens: int = 0,
-    ) -> tuple[Item, ...]:
-        """What stands for dropped messages: a summary, then the policy's attachments.
+    @property
+    def summarize(self) -> Callable[..., tuple[Item, ...]]:
+        """What stands for dropped messages: a summary, then the policy's attachments.  Asked by ``View.summarize``.
 
         ``mode``: "fresh" (of what is dropped, an earlier summary read as any message), "merge" (what is new, merged
         into the last summary), "nine" (fresh, in nine sections) or "opaque" (one dense machine string).  ``calls`` is
         how many model calls the original makes for it (0: notes that exist already); ``most`` caps the summary in
         display tokens, and is what a stub of such notes weighs; ``suffix`` is what the policy adds to its end,
-        ``suffix_tokens`` what that weighs.  Recorded
-        products stand in place of all of it.  Raises SummaryFailed.
+        ``suffix_tokens`` what that weighs; ``role`` is the summary's.  Recorded products stand in place of all of it.
+        Raises SummaryFailed.
         """
 
     def draft(self, draft: Draft) -> Item:
@@ -330,11 +320,11 @@ def cut_to(view: View, kept: Sequence[Item], items: Sequence[Item], latest: int,
     return next((cut for cut in range(latest) if tails[cut] <= goal), latest)
 
 
-def pair_safe_cut(items: Sequence[Item], cut: int, latest: int) -> int:
+def pair_safe_cut(items: Sequence[Item], cut: int, latest: int | None = None) -> int:
     """The index nearest to ``cut`` at which the list may be cut without splitting a tool pair.
 
     A call must not be dropped while its result is kept (policies 2.5, invariant 1).  The cut moves forward, over the
-    results, unless that would pass ``latest``; then it moves back, so that the call is kept too.
+    results, unless that would pass ``latest`` (None: ``cut``); then it moves back, so that the call is kept too.
     """
     called_at: dict[str, int] = {}
     spans: list[tuple[int, int]] = []
@@ -349,7 +339,7 @@ def pair_safe_cut(items: Sequence[Item], cut: int, latest: int) -> int:
     for call_at, result_at in spans:
         if call_at < forward <= result_at:
             forward = result_at + 1
-    if forward <= latest:
+    if forward <= (cut if latest is None else latest):
         return forward
     back = cut
     for call_at, result_at in reversed(spans):

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.quality.calls import READ, WRITE
 from sessions.engine.quality.constraints import RuleFate, constraints_at
 from sessions.engine.quality.doses import Doses, Likely, Refetch, Results
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.needs import Need, Timeline, needs_of
 from sessions.engine.quality.probes import AS_GENERATED, Answer, Probe, Question, Score, answers, score_of
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.rules import MAX_RULES, MEMORY
 from sessions.engine.quality.standing import GONE, MENTIONED, PLAIN_STATE, STATES, VERBATIM, Known, Standing, standing
+from sessions.engine.replays.events import Event
+from sessions.engine.replays.replay import Replay
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
-    from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
 
 GREEN, AMBER, RED, UNKNOWN = "green", "amber", "red", "not measured"
 

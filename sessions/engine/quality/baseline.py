@@ -8,18 +8,15 @@ is another fact (``spent``): it holds other branches, and may be too low.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.registry import get
 from sessions.engine.costs.cost import Cost, Totals, totals
+from sessions.engine.costs.prices import Prices
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.replays.initial_params import built
 from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 NAME = "as recorded"
 """How the baseline is called on every page, in JSON and in the terminal."""

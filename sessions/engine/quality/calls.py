@@ -6,13 +6,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from sessions.engine.quality.rules import Rule
 from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.rules import Rule
 
 READ, WRITE, RUN, SEARCH, FETCH, ASK, OTHER = "read", "write", "run", "search", "fetch", "ask", "other"
 VERBS = {

@@ -8,15 +8,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from sessions.engine.costs.prices import PER_MILLION
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.needs import Timeline
 from sessions.engine.transcript.types import Message, Role
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
 
 WINDOW = 20
 """Requests ahead that make a block part of the working set."""

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.doses import Results
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.needs import gone_of, used_later
 from sessions.engine.quality.recall import COUNTS, decoys_at
 from sessions.engine.quality.standing import GONE, OPEN, Known, standing
+from sessions.engine.replays.replay import Replay
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
-    from sessions.engine.replays.replay import Replay
 
 
 @dataclass(frozen=True, slots=True)

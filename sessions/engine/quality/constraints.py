@@ -7,13 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
+from sessions.engine.quality.index import Constraint, Index
 from sessions.engine.quality.rules import ASKS, NEGATION, Rule, content_words
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RE_INJECTED, VERBATIM, Standing, flat
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Constraint, Index
 
 MIN_LINE = 8
 MENTION_SHARE = 0.5

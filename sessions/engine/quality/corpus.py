@@ -5,18 +5,22 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.base.words import counted
-from sessions.engine.quality.recorded import DEFAULT_CALLS, DEFAULT_DEFINITION, DEFINITIONS, memory_lines, rereads
+from sessions.engine.quality.auroc import Interval
+from sessions.engine.quality.dose_tables import Dose, DoseTable
+from sessions.engine.quality.index import Index
+from sessions.engine.quality.recorded import (
+    DEFAULT_CALLS,
+    DEFAULT_DEFINITION,
+    DEFINITIONS,
+    Reread,
+    memory_lines,
+    rereads,
+)
 from sessions.engine.quality.study import Study, rules_after, study, units_of
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.auroc import Interval
-    from sessions.engine.quality.dose_tables import Dose, DoseTable
-    from sessions.engine.quality.index import Index
-    from sessions.engine.quality.recorded import Reread
 
 AGAIN = {
     "range": "the same target (of a file: some of the same lines)",

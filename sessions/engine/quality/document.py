@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sessions.engine.base.errors import BadParameter
-from sessions.engine.base.words import no_compaction
+from sessions.engine.costs.prices import Prices
 from sessions.engine.quality.again_table import SOURCE
 from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.calls import ToolCall
 from sessions.engine.quality.carry import WorkingSet, working_set
+from sessions.engine.quality.doses import Likely
+from sessions.engine.quality.index import Index, Read
 from sessions.engine.quality.oracle import compact_instructions, oracle
 from sessions.engine.quality.probes import AS_GENERATED, Question, Score, advice
 from sessions.engine.quality.recorded import Reread, rereads
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, VERBATIM
 from sessions.engine.quality.survival import survival
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.calls import ToolCall
-    from sessions.engine.quality.doses import Likely
-    from sessions.engine.quality.index import Index, Read
-    from sessions.engine.replays.replay import Replay
+from sessions.engine.replays.replay import Replay
 
 OF_PROBE = ("kind", "question", "keywords", "source_message", "critical")
 MOST_IDLE = 20
@@ -42,8 +38,8 @@ def probe_document(
     ``horizon`` is in requests after each event, null for all; ``asked`` are the probes; messages and requests are
     indices.  ``recorded`` judges the recording's own compactions in the same shape, with what was really fetched again.
     """
-    if event is not None and not 0 <= event < len(replay.events):
-        raise BadParameter(no_compaction(event, len(replay.events)))
+    if event is not None:
+        replay.event(event)
     found = assess_replay(replay, index, horizon=horizon, only=event, asked=asked)
     recorded = assess_recorded(replay.weighed, index, horizon=horizon, asked=asked)
     again = {reread.compaction: reread for reread in rereads(replay.weighed, index)}

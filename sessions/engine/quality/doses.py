@@ -12,17 +12,13 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.costs.prices import PER_MILLION, Prices
 from sessions.engine.quality.again_table import CHANCES, KINDS, N_CALLS, SHARES
+from sessions.engine.quality.calls import ToolCall
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.standing import OPEN, Standing
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.calls import ToolCall
-    from sessions.engine.quality.index import Index
-
 
 CENT = 0.005
 LEAST_SHARE = 0.001

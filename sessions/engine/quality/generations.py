@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.quality.assess import Assessment, Assessor
 from sessions.engine.quality.constraints import state_of
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.references import IDENTIFIER, PATH
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, PLAIN_STATE, VERBATIM, Standing
+from sessions.engine.replays.events import Event
 from sessions.engine.weigh.calibration.weighed import Weighed
 
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
-    from sessions.engine.replays.events import Event
-
-    Look = tuple[Standing, Standing]
-    Looked = tuple[int, Event, Standing, Standing]
+Look = tuple[Standing, Standing]
+Looked = tuple[int, Event, Standing, Standing]
 
 FEWEST = 2
 """Compactions of which a course can be told on a page."""

@@ -9,17 +9,13 @@ Where a summary's text is not known, what is neither is *open*: it depends on th
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from sessions.engine.quality.index import Gap, Index
+from sessions.engine.quality.references import Reference
 from sessions.engine.quality.standing import MENTIONED, RE_ATTACHED, RETURNED, SUMMARY, VERBATIM, Standing
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sessions.engine.quality.index import Gap, Index
-    from sessions.engine.quality.references import Reference
 
 
 @dataclass(frozen=True, slots=True)

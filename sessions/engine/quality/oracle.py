@@ -8,17 +8,14 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from sessions.engine.quality.assess import Assessment
 from sessions.engine.quality.calls import arguments_of, strings_of
 from sessions.engine.quality.index import Index, Read, flat_text
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, RETURNED, VERBATIM
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.transcript.types import Content, Kind
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Assessment
 
 MOST_CHARS = 240
 """A longer line is cut to this many characters around what it is wanted for."""

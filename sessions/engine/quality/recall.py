@@ -11,11 +11,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
-    from sessions.engine.quality.standing import Standing
+from sessions.engine.quality.index import Index
+from sessions.engine.quality.standing import Standing
 
 COUNTS = ("needs_asked", "needs_open", "decoys", "decoys_named", "retained_tokens")
 """Counts over all compactions that recall is made of; they add up over sessions, and are no losses themselves."""

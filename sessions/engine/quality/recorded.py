@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies.policy import Gate, Item
 from sessions.engine.quality.calls import ASK, FETCH, READ, RUN, SEARCH, WRITE, ToolCall, overlap
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.standing import standing
 from sessions.engine.redact.escaping import markdown_code
 from sessions.engine.replays.events import Event, History, count_changes
 from sessions.engine.transcript.types import RecordedCompaction
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
 
 FETCHES = frozenset({READ, RUN, SEARCH, FETCH, ASK})
 DEFINITIONS = ("range", "path", "exact")

@@ -7,13 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import itemgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.policies.policy import Item
+from sessions.engine.quality.index import Index
 from sessions.engine.transcript.types import Block, Kind, Message, Role, Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
 
 VERBATIM, MENTIONED, GONE, OPEN = "verbatim", "mentioned", "gone", "open"
 STATES = (VERBATIM, MENTIONED, OPEN, GONE)

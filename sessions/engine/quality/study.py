@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.quality.auroc import Interval, ScoredUnit, with_interval
+from sessions.engine.quality.calls import ToolCall
 from sessions.engine.quality.constraints import state_of
 from sessions.engine.quality.dose_tables import DoseTable, StudyUnit, dose_tables, need_tables
 from sessions.engine.quality.doses import Later, is_put_back
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.recorded import (
     DEFAULT_CALLS,
     DEFAULT_DEFINITION,
@@ -28,10 +29,6 @@ from sessions.engine.quality.recorded import (
 )
 from sessions.engine.quality.standing import GONE, Standing, standing
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.calls import ToolCall
-    from sessions.engine.quality.index import Index
 
 PREDICTORS = ("needed and gone", "recency", "size", "keyword absence")
 

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from sessions.engine.quality.assess import Assessment
 from sessions.engine.quality.index import Read, flat_text
 from sessions.engine.quality.standing import GONE, MENTIONED, VERBATIM, Standing, flat
 from sessions.engine.transcript.types import Transcript
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Assessment
 
 
 @dataclass(frozen=True, slots=True)

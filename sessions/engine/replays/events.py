@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 from sessions.engine.base.fast_frozen import fast_frozen
@@ -23,35 +22,8 @@ class Splice(NamedTuple):
     new: Sequence[Item]
 
 
-class Joined(NamedTuple):
-    """A splice, then other messages edited in place: ``patch`` has them by their position after the splice."""
-
-    splice: Splice
-    patch: Mapping[int, Item]
-
-    @property
-    def start(self) -> int:
-        """How many messages at the start are the very same."""
-        return min(self.splice.start, *self.patch)
-
-
-Change = Sequence["Item"] | Mapping[int, "Item"] | Splice | Joined
-"""How a list changed: the whole new list, items in place by position, a stretch, or a stretch and others in place."""
-
-
-def joined(changes: Sequence[Change]) -> Change | None:
-    """Changes made one after the other as one, where they touch different messages; else None."""
-    first, *others = changes
-    splice = first if isinstance(first, Splice) else None
-    patch: dict[int, Item] = {}
-    for one in others if splice else changes:
-        if not isinstance(one, dict) or not patch.keys().isdisjoint(one):
-            return None
-        patch |= one
-    if splice is None or not patch:
-        return splice or patch
-    stop = splice.start + len(splice.new)
-    return None if any(splice.start <= at < stop for at in patch) else Joined(splice, patch)
+Change = Sequence["Item"] | Mapping[int, "Item"] | Splice
+"""How a list changed: the whole new list, items in place by position, or a stretch."""
 
 
 @fast_frozen
@@ -134,7 +106,7 @@ class History:
     Whoever takes it puts it back, so two that ask at once never share it.
     """
 
-    ADD, PATCH, LIST, SPLICE, JOINED = 0, 1, 2, 3, 4
+    ADD, PATCH, LIST, SPLICE = 0, 1, 2, 3
 
     def add(self, items: Sequence[Item]) -> None:
         """Items were appended."""
@@ -165,12 +137,6 @@ class History:
         outcome = self.change(event)
         if isinstance(outcome, dict):
             return [(position, before[position], outcome[position]) for position in sorted(outcome)]
-        if isinstance(outcome, Joined):
-            found, (start, gone, new) = _changes_of(outcome.splice), outcome.splice
-            shift = len(gone) - len(new)
-            places = [(at if at < start else at + shift, item) for at, item in outcome.patch.items()]
-            found += [(place, before[place], item) for place, item in places if changed(before[place], item)]
-            return sorted(found, key=itemgetter(0))
         return _changes_of(
             outcome if isinstance(outcome, Splice) else Splice(0, before, cast("Sequence[Item]", outcome))
         )
@@ -202,7 +168,7 @@ class History:
         return tuple(found)
 
 
-_KINDS = {dict: History.PATCH, Splice: History.SPLICE, Joined: History.JOINED}
+_KINDS = {dict: History.PATCH, Splice: History.SPLICE}
 
 
 def _changes_of(splice: Splice) -> list[tuple[int, Item, Item | None]]:
@@ -223,9 +189,6 @@ def _apply(items: list[Item], kind: int, what: Any) -> None:
             items[position] = item
     elif kind == History.SPLICE:
         items[what.start : what.start + len(what.gone)] = what.new
-    elif kind == History.JOINED:
-        _apply(items, History.SPLICE, what.splice)
-        _apply(items, History.PATCH, what.patch)
     else:
         items[:] = what
 
@@ -256,11 +219,8 @@ def count_changes(before: Sequence[Item], after: Sequence[Item]) -> ChangeCounts
 def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, event: int) -> ChangeCounts:
     """``count_changes`` of two lists that differ by a splice, at the cost of what changes; ``event`` is its number."""
     start, gone, new = splice
-    mine = f"e{event}."
-    if not _n_made(gone, mine) and _n_made(new, mine) == len(new):
-        return ChangeCounts(len(before) - len(gone), 0, len(gone), len(new), first_changed(before, after, start))
     old = {item.id: item for item in gone}
-    returned = [item.id for item in new if item.id not in old and not item.id.startswith(mine)]
+    returned = [item.id for item in new if item.id not in old and not item.id.startswith(f"e{event}.")]
     if returned and not {item.id for item in before}.isdisjoint(returned):
         return count_changes(before, after)  # a message stands twice
     new_ids = {item.id for item in new}
@@ -271,26 +231,10 @@ def count_splice(before: Sequence[Item], after: Sequence[Item], splice: Splice, 
     return ChangeCounts(kept, edited, dropped, len(new) - len(standing), first_changed(before, after, start))
 
 
-def _n_made(items: Sequence[Item], mine: str) -> int:
-    """How many of the messages were inserted under an id that begins so."""
-    return len([1 for item in items if item.inserted and item.id.startswith(mine)])
-
-
 def count_patch(n_before: int, patch: Mapping[int, Item], before: Sequence[Item]) -> ChangeCounts:
     """The same for an edit in place."""
     edited = [position for position, item in patch.items() if changed(before[position], item)]
     return ChangeCounts(n_before - len(edited), len(edited), 0, 0, min(edited, default=None))
-
-
-def added_up(layers: Sequence[LayerResult], n_after: int) -> ChangeCounts:
-    """What layers did together that touched different messages, the list being of ``n_after`` messages then."""
-    edited = dropped = inserted = 0
-    first = None
-    for one in layers:
-        edited, dropped, inserted = edited + one.edited, dropped + one.dropped, inserted + one.inserted
-        if first is None or (one.first_changed is not None and one.first_changed < first):
-            first = one.first_changed
-    return ChangeCounts(n_after - inserted - edited, edited, dropped, inserted, first)
 
 
 def changed(old: Item, new: Item) -> bool:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
+from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.outlines import Outline, Wording
 from sessions.engine.policies.policy import Gate, Policy
 from sessions.engine.replays import initial_params
-from sessions.engine.replays.by_request import SentRequest, sent_tokens
 from sessions.engine.replays.summaries import Summaries, Writer
-from sessions.engine.replays.walk import Attempt, Walk
+from sessions.engine.replays.walk import Attempt, Sent, Walk
 from sessions.engine.transcript.types import Label, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import counted
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.leaving import ClearedInPlace
 
-__all__ = ["BASES", "Attempt", "Replay", "SentRequest", "replay"]
+__all__ = ["BASES", "Attempt", "Replay", "replay"]
 
 BASES = ("full", "recorded")
 
@@ -34,7 +34,7 @@ class Replay:
     """A session under a policy.
 
     ``context_tokens``, ``labels`` and ``gates`` have one entry per request (None off the branch); ``sent`` one per
-    request of the branch.  All tokens are display tokens; gates are in the estimator's unit.  ``attempts`` are edits
+    step of the branch.  All tokens are display tokens; gates are in the estimator's unit.  ``attempts`` are edits
     that failed; ``written`` has the texts of inserted items by id, where they have one, ``outlines`` those whose words
     are made when asked for (``wording``).  ``windows`` has the window of every request sent, in tokens: a change of
     model changes it; ``window`` is that of the session's own model.  ``cleared`` is what really left at every clearing
@@ -54,7 +54,7 @@ class Replay:
     gates: Sequence[Gate | None]
     events: tuple[Event, ...]
     attempts: tuple[Attempt, ...]
-    sent: Sequence[SentRequest]
+    sent: Sent
     warnings: tuple[str, ...]
     written: Mapping[str, str]
     windows: tuple[int, ...] = ()
@@ -65,10 +65,16 @@ class Replay:
         """The texts of everything inserted, by item id; ``sketch_of`` gives the sketch of an original message."""
         return Wording(self.written, self.outlines, sketch_of) if self.outlines else self.written
 
+    def event(self, number: int) -> Event:
+        """The compaction of that number, from 0; raises BadParameter where there is none."""
+        if 0 <= number < len(self.events):
+            return self.events[number]
+        raise BadParameter(no_compaction(number, len(self.events)))
+
     @property
     def fits(self) -> bool:
         """Whether every request sent is within the window of its own model."""
-        return all(tokens <= window for tokens, window in zip(sent_tokens(self.sent)[0], self.windows, strict=True))
+        return all(tokens <= window for tokens, window in zip(self.sent.tokens, self.windows, strict=True))
 
     @property
     def as_recorded(self) -> str:
@@ -108,7 +114,7 @@ def replay_of(walk: Walk, summarizer: str) -> Replay:
     return Replay(
         walk.weighed, walk.policy, walk.params, walk.base, walk.estimator, summarizer, walk.window, walk.window_source,
         tuple(walk.context_tokens), tuple(walk.labels), tuple(walk.gates), tuple(walk.events), tuple(walk.attempts),
-        walk.sent.copy(), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
+        Sent(*map(list, walk.sent)), tuple(dict.fromkeys(walk.warnings)), walk.summaries.written, tuple(walk.windows),
         tuple(walk.leaving.cleared), walk.summaries.outlines,
     )  # fmt: skip
 

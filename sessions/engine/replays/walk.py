@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace as changed_copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sessions.engine.policies.params import is_told
 from sessions.engine.policies.policy import EditFailed, Gate, Item, LastUsage, Layer, Policy, State, View
-from sessions.engine.replays.by_request import SentRequests
 from sessions.engine.replays.context import (
     Context,
     Entering,
@@ -25,14 +24,11 @@ from sessions.engine.replays.events import (
     ChangeCounts,
     Event,
     History,
-    Joined,
     LayerResult,
     Splice,
-    added_up,
     count_changes,
     count_patch,
     count_splice,
-    joined,
 )
 from sessions.engine.replays.leaving import Leaving
 from sessions.engine.transcript.parts import without_gc
@@ -59,6 +55,17 @@ class Attempt:
     reason: str
     summary_calls: int
     tokens: int
+
+
+class Sent(NamedTuple):
+    """What was sent in the replay, by step of the branch, in display tokens: all that the cost model needs.
+
+    ``tokens`` are the contexts, ``cached`` the longest common prefix with the request before as sent: what a cache may
+    hold.
+    """
+
+    tokens: list[int]
+    cached: list[int]
 
 
 class Walk:
@@ -98,7 +105,7 @@ class Walk:
         self.context_tokens: list[int | None] = [None] * n
         self.labels: list[Label | None] = [None] * n
         self.gates: list[Gate | None] = [None] * n
-        self.sent = SentRequests(weighed, [], [])
+        self.sent = Sent([], [])
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
@@ -150,7 +157,7 @@ class Walk:
     def _common(self, event: Event, before_step: int) -> int:
         """Tokens of the after list that the request before sent alike: its prefix up to the first change."""
         change = self.history.change(event.index)
-        if isinstance(change, Splice | Joined):
+        if isinstance(change, Splice):
             first = common_prefix(self.replaced, self.context.items, change.start)
         elif isinstance(change, dict) and change:
             first = min(change)
@@ -302,7 +309,7 @@ class Walk:
         layers = tuple([result for result, _ in results])
         after_tokens = self._display()
         before_tokens = after_tokens + sum([layer.freed_tokens for layer in layers])
-        outcome, counts = self._together([change for _, change in results], layers)
+        outcome, counts = self._together(results)
         self.history.event(outcome)
         drawn = layers[0]
         if len(layers) > 1:
@@ -319,13 +326,15 @@ class Walk:
             self.history.restart(tuple(held.items))
         return event
 
-    def _together(self, changes: list[Change], layers: Sequence[LayerResult]) -> tuple[Change, ChangeCounts]:
+    def _together(self, results: list[tuple[LayerResult, Change]]) -> tuple[Change, ChangeCounts]:
         """What the layers of an event come to, and how much that changes."""
         items = self.context.items
-        outcome = changes[0] if len(changes) == 1 else joined(changes)
-        if outcome is not None:
-            return outcome, added_up(layers, len(items))
+        if len(results) == 1:
+            ((one, change),) = results
+            kept = len(items) - one.inserted - one.edited
+            return change, ChangeCounts(kept, one.edited, one.dropped, one.inserted, one.first_changed)
         before = self.replaced = list(self.history.list_at(len(self.history.moves)))
+        changes = [change for _, change in results]
         if all(isinstance(change, dict) for change in changes):
             return dict(ChainMap(*reversed(changes))), count_changes(before, items)  # type: ignore[arg-type]
         splice = splice_of(before, items)

@@ -79,7 +79,7 @@ def _rank(snippet: Snippet) -> tuple[bool, bool, bool]:
 def _snippet(agent: Agent, keys: Configuration, setting: Setting) -> Snippet:
     name, is_off = setting.policy.name, setting.edit == NOTHING
     try:
-        made = keys.make(setting)
+        made = keys.make(setting) if setting.edit in keys.edits else Rendering(cannot=(keys.otherwise,))
     except NotTokens as error:
         made = Rendering(cannot=(str(error),))
     own, said = name in {*keys.own, "none"}, list(made.cannot)

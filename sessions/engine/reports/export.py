@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, cast
 
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.outlines import sketch_of
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.lists import items_at
@@ -45,9 +44,7 @@ def event_side(replay: Replay, event: int, side: str) -> Listing:
     """The list before or after event ``event`` of a replay; raises BadParameter where there is none."""
     if side not in SIDES:
         raise BadParameter(f"a side is {' or '.join(SIDES)}, not {side!r}")
-    if not 0 <= event < len(replay.events):
-        raise BadParameter(no_compaction(event, len(replay.events)))
-    found = replay.events[event]
+    found = replay.event(event)
     items = found.before if side == "before" else found.after
     return _listing(replay, items, f"{side} event {event} of {replay.policy.name}")
 

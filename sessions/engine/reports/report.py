@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sessions.engine.base import registry
-from sessions.engine.base.errors import BadParameter
-from sessions.engine.base.words import no_compaction
 from sessions.engine.costs.breakeven import EventCost, event_costs
 from sessions.engine.costs.cost import Totals, totals
 from sessions.engine.costs.cost_fit import replay_range
@@ -243,9 +241,7 @@ def totals_fields(sums: Totals) -> dict[str, Any]:
 
 def diff_document(replay: Replay, event: int = 0) -> dict[str, Any]:
     """``ctxweb.diff/1`` of one event; raises BadParameter when the replay has no such event."""
-    if not 0 <= event < len(replay.events):
-        raise BadParameter(no_compaction(event, len(replay.events)))
-    return {**_diff(replay, diff_event(replay.events[event], replay.weighed)), "event": event}
+    return {**_diff(replay, diff_event(replay.event(event), replay.weighed)), "event": event}
 
 
 def between_document(replay: Replay, first: int, last: int, other: Replay | None = None) -> dict[str, Any]:

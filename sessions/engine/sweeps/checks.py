@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.costs.cost import Totals, totals
+from sessions.engine.costs.prices import Prices
+from sessions.engine.quality.assess import Assessment
 from sessions.engine.quality.standing import GONE, OPEN
 from sessions.engine.quality.thrash import n_futile
+from sessions.engine.replays.replay import Replay
 from sessions.engine.sweeps.floors import CHECKED
 from sessions.engine.transcript.types import Role
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.assess import Assessment
-    from sessions.engine.replays.replay import Replay
-
 
 QUALITY = frozenset({"max_lost", "max_rules_lost", "min_probe_score"})
 """Floors that need the words of the session."""

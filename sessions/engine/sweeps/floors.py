@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from sessions.engine.base.amounts import read_amount
 from sessions.engine.base.errors import BadParameter
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.sweep import Row
+from sessions.engine.sweeps.sweep import Row
 
 
 class Bound(NamedTuple):

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from sessions.engine.base import registry
 from sessions.engine.costs.breakeven import EventCost, event_costs
@@ -24,12 +24,9 @@ from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.replays.replay import replay
 from sessions.engine.replays.summaries import Brief, Summaries
 from sessions.engine.sweeps.prefix_sums import PrefixSums, prefix_sums
+from sessions.engine.sweeps.sweep import Setting, Sweep
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
 from sessions.engine.weigh.sizes import counted
-
-if TYPE_CHECKING:
-    from sessions.engine.sweeps.sweep import Setting, Sweep
-
 
 CANDIDATES = 4
 """Cuts looked at for each request.  What stays differs by a constant for ever after, so the one that leaves least is

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.costs.cost_report import beside_usage
+from sessions.engine.quality.columns import Lost
 from sessions.engine.quality.recall import COUNTS
 from sessions.engine.reports.report import event_cost_document, totals_fields
+from sessions.engine.sweeps.across import Validation
+from sessions.engine.sweeps.advice import Advice, Pick
 from sessions.engine.sweeps.regret import Optimum, regrets
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.columns import Lost
-    from sessions.engine.sweeps.across import Validation
-    from sessions.engine.sweeps.advice import Advice, Pick
-    from sessions.engine.sweeps.sweep import Row, Setting, Sweep
+from sessions.engine.sweeps.sweep import Row, Setting, Sweep
 
 
 def sweep_document(

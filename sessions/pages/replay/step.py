@@ -108,7 +108,7 @@ def build_step(session_id: str, replay: Replay, state: ReplayState, request: int
     urls = session_urls(session_id)
     place = max(bisect_right(steps, request or 0, key=lambda step: step.request) - 1, 0)
     here = steps[place].request
-    sent = replay.sent[place]
+    tokens, cached = replay.sent.tokens[place], replay.sent.cached[place]
     first, last = steps[0].request, steps[-1].request
     event = next((e for e in reversed(replay.events) if e.request <= here), None)
     gate = replay.gates[here]
@@ -121,8 +121,8 @@ def build_step(session_id: str, replay: Replay, state: ReplayState, request: int
         close_href=urls.to_replay(state, request=None, at=None),
         open_href=urls.to_replay(state, request=here, at=None),
         marks=tuple(str(x) for x in sorted(places)),
-        context_tokens=sent.tokens, label=str(replay.labels[here]), cached_tokens=sent.cached,
-        fresh_tokens=sent.tokens - sent.cached, overhead=replay.weighed.overhead,
+        context_tokens=tokens, label=str(replay.labels[here]), cached_tokens=cached,
+        fresh_tokens=tokens - cached, overhead=replay.weighed.overhead,
         overhead_label=str(replay.weighed.overhead_label),
         event=event.index if event else None, event_here=bool(event and event.request == here),
         event_href=urls.to_diff(state, event=event.index, request=None, at=None) if event else "",

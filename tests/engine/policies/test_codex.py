@@ -10,6 +10,7 @@ from sessions.engine.policies.codex import limit
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Block, Kind, Message, Role
 from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.outputs import outputs
 from tests.engine.policies.asked import fires_at, ids, session_of
 from tests.engine.sessions import Build, image, text
 
@@ -218,6 +219,6 @@ def test_what_a_compaction_dropped_is_stored_no_more():
     session.reply(100)
     result = replay(weigh(session.done()), "codex_local", summarizer="stub:100", window=272_000)
     (event,) = result.events
-    sent = result.sent[-2]
-    assert result.gates[-1].measure - sent.tokens - sent.output in range(500, 510)
+    spent = result.sent.tokens[-2] + outputs(result.weighed)[-2]
+    assert result.gates[-1].measure - spent in range(500, 510)
     assert event.request == 2

@@ -32,7 +32,7 @@ from tests.parity.lists import transcript
 def gemini(spec, **params):
     """The last list sent where the limit is what the request before reported."""
     sent = replay(weigh(transcript(spec)), "none").sent
-    return last(spec, "gemini_compression", window=2 * sent[-2].tokens, **params)
+    return last(spec, "gemini_compression", window=2 * sent.tokens[-2], **params)
 
 
 @pytest.mark.golden("gemini_compression")

@@ -93,7 +93,7 @@ def test_deepagents_sends_large_results_to_files(chars, evicted):
 def test_adk_at_the_threshold(over, fires):
     """The prompt last reported is the threshold, or one less; the newest three events stay with their calls."""
     spec = turns(4)
-    reported = replay(weigh(transcript(spec)), "none").sent[-2].tokens
+    reported = replay(weigh(transcript(spec)), "none").sent.tokens[-2]
     sent = last(spec, "adk_compaction", token_threshold=reported + over, retention=3)
     assert sent == (["new", 5, 6, 7, 8] if fires else list(range(9)))
 

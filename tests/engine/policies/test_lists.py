@@ -134,17 +134,6 @@ def test_a_later_prompt(text, found):
         assert _looked.has_later_prompt(view)
 
 
-def test_names_of_calls_up_to_a_position():
-    view = seen("u a:c a:d a:e")
-    assert [list(_looked.called_names(view, stop)) for stop in (1, 2, 2, 4)] == [[], ["c"], ["c"], ["c", "d", "e"]]
-    assert list(_looked.called_names(view, 3)) == ["c", "d"]
-    assert list(_looked.called_names(replace_items(view, "a:z u a:y u"), 4)) == ["z", "y"]
-    view = seen("a:c a:d")
-    _looked.called_names(view, 1)
-    view.items[0] = lists("a:x")[0]
-    assert list(_looked.called_names(view, 2)) == ["c", "d"], "what was looked at is not looked at again"
-
-
 @pytest.mark.parametrize(
     ("before", "after", "left"),
     [

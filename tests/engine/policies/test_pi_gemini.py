@@ -8,6 +8,7 @@ from sessions.engine.policies.gemini import split
 from sessions.engine.policies.pi import Cut, find_cut
 from sessions.engine.replays.replay import replay
 from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.outputs import outputs
 from tests.engine.policies.sent import last, reply, result, turns, user, views
 from tests.samples import samples_dir
 
@@ -31,8 +32,8 @@ def test_pi_cuts_at_the_first_message_from_there_on_that_is_no_result(keep, cut)
 @pytest.mark.parametrize(("reserve", "fires"), [(1_000, False), (1_001, True)])
 def test_pi_fires_over_the_window_less_the_reserve(reserve, fires):
     spec = [user(400), reply(chars=400), user(4)]
-    first = replay(weigh(session(spec)), "none").sent[0]
-    window = first.tokens + first.output + 1_000
+    made = replay(weigh(session(spec)), "none")
+    window = made.sent.tokens[0] + outputs(made.weighed)[0] + 1_000
     assert ("new" in last(spec, "pi", window=window, reserve=reserve, keep_recent=1)) is fires
 
 
@@ -72,7 +73,7 @@ def test_gemini_splits_at_the_first_prompt_after_70_percent(lengths, kinds, safe
 def test_gemini_compresses_at_half_of_the_limit():
     """The prompt last reported is the first four messages; the history ends at the last reply."""
     spec = [user(400), reply(chars=400), user(400), reply(chars=400), user(4)]
-    reported = replay(weigh(session(spec)), "none").sent[1].tokens
+    reported = replay(weigh(session(spec)), "none").sent.tokens[1]
     assert last(spec, "gemini_compression", window=2 * reported) == ["new", "new", 4]
     assert last(spec, "gemini_compression", window=2 * reported + 2) == [0, 1, 2, 3, 4]
 
