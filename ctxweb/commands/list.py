@@ -68,7 +68,6 @@ def command(
             terminal().print("Next: `ctxweb why ID`, or `ctxweb open ID` for the dashboard.")
         else:
             from ctxweb.commands.open import command as open_
-            from ctxweb.env import data_dir
             from sessions.adapters.synced import add_agents
 
             add_agents(data_dir(), [one.agent.name for one in every])  # as the library's page does after a yes

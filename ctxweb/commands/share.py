@@ -1,4 +1,4 @@
-"""``ctxweb share``: a replay as one HTML file that opens anywhere."""
+"""``ctxweb share``: a replay as one HTML file; what ``ctxweb report`` shares with it."""
 
 from __future__ import annotations
 

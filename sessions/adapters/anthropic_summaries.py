@@ -83,6 +83,7 @@ DENSE = Prompt(
 )
 
 MODES = {"fresh": ANCHORED, "merge": ANCHORED, "nine": NINE, "opaque": DENSE}
+"""The prompt that a model is asked with, by the mode of an outline."""
 
 
 def instructed(prompt: Prompt, instructions: str) -> Prompt:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -26,7 +24,7 @@ def apply(request: HttpRequest, session_id: str) -> HttpResponse:
     except (BadParameter, UnknownName) as error:
         return HttpResponse(f"{error}.", status=400, content_type="text/plain; charset=utf-8")
     query = replay_state.query(state)
-    command = shlex.join(["ctxweb", "apply", found.filename, *replay_state.arguments(state, ("window",))])
+    command = replay_state.apply_command(state, found.filename)
     context = {
         "session": found, "tab": "replay", "query": query, "state": state, "cli": command, "apply_cli": command,
         "apply_part": asks_fragment(request),

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from sessions.runs.replay_state import ReplayState
 
     GroupRow = tuple[GroupLine, Body | None, str]
-    from sessions.engine.replays.diff import Row
-    from sessions.pages.ui.folding import FoldedLine
 
 
 MOST_BODIES = 40
@@ -341,7 +339,7 @@ def strip(rows: Sequence[Row]) -> tuple[Rectangle, ...]:
     return tuple(marks)
 
 
-def minimap(lines: Sequence[FoldedLine], overhead: int) -> tuple[Rectangle, ...]:
+def minimap(lines: Sequence[folding.FoldedLine], overhead: int) -> tuple[Rectangle, ...]:
     """The minimap: both lists, tokens to scale, the overhead first."""
     before = overhead + sum(line.tokens_before for line in lines)
     after = overhead + sum(line.tokens_after for line in lines)

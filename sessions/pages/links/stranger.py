@@ -1,4 +1,4 @@
-"""Replay links for whoever has one: the page with its slider, its compactions, messages and documents."""
+"""Views of a replay link for its recipients: page, compactions, messages, chart, downloads, the form for a reply."""
 
 from __future__ import annotations
 

@@ -36,11 +36,8 @@ from sessions.runs.overview import tool_names
 from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
 
 if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Assessment
     from sessions.engine.quality.carry import BlockUse, WorkingSet
     from sessions.engine.quality.survival import Survival
-    from sessions.pages.quality.state import QualityState
-    from sessions.runs.quality import QualityRun
 
 
 HORIZONS = (None, 20, 100)
@@ -312,7 +309,7 @@ def build_chains(
     session_id: str,
     judged: QualityRun,
     found: tuple[Assessment, ...],
-    state: QualityState,
+    state: urlstate.QualityState,
     href: str,
     *,
     recorded: bool,

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from sessions.engine.replays.events import Event
     from sessions.engine.replays.replay import Replay
     from sessions.engine.replays.walk import Attempt
-    from sessions.pages.ui.addresses import Urls
-    from sessions.runs.losses import Losses
     from sessions.runs.replay_state import ReplayState
 
 
@@ -282,7 +280,7 @@ class FailedEdits:
 
 
 def event_rows(
-    replay: Replay, number: int | None, urls: Urls, state: ReplayState, lost: Losses | None = None
+    replay: Replay, number: int | None, urls: Urls, state: ReplayState, lost: losses.Losses | None = None
 ) -> tuple[EventRow, ...]:
     """The events listed: all, or the sixty around the chosen one."""
     n = len(replay.events)
@@ -293,7 +291,7 @@ def event_rows(
 
 
 def _row(
-    replay: Replay, refill: Refill, urls: Urls, state: ReplayState, lost: Losses | None, *, chosen: bool
+    replay: Replay, refill: Refill, urls: Urls, state: ReplayState, lost: losses.Losses | None, *, chosen: bool
 ) -> EventRow:
     event = replay.events[refill.event]
     one = lost.of(event.index) if lost else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -125,7 +124,7 @@ def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> 
         view = page.build(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
         context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
-        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.arguments(lab, ("window",))])
+        context["apply_cli"] = replay_state.apply_command(lab)
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
 

@@ -23,7 +23,6 @@ from sessions.runs.replay_state import own_state
 
 if TYPE_CHECKING:
     from sessions.engine.why.verdicts import Verdict
-    from sessions.runs.overview import Overview
 
     Bar = tuple[str, int, str, float, str]
 
