@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from django.http import Http404, HttpRequest, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -14,17 +14,15 @@ from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents
+from sessions.engine.replays.replay import Replay
 from sessions.engine.reports import export
+from sessions.engine.reports.exports import Listing
 from sessions.models import Session
 from sessions.pages.ui.view import attached, refused, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.replay import Replay
-    from sessions.engine.reports.exports import Listing
-    from sessions.runs.replay_state import ReplayState
+from sessions.runs.replay_state import ReplayState
 
 
 @require_safe

@@ -6,7 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.template.loader import render_to_string
 
@@ -16,12 +16,9 @@ from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.calls import strings_of
 from sessions.engine.redact import Choice, redact
 from sessions.engine.redact.escaping import Markdown
+from sessions.engine.why.verdicts import Verdict
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.ui.labelled import format_label
-
-if TYPE_CHECKING:
-    from sessions.engine.why.verdicts import Verdict
-
 
 TABLES = ("positions", "recorded")
 """Parts of the document that hold figures alone."""

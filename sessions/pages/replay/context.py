@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
 from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
+from sessions.engine.policies.policy import Gate
 from sessions.engine.quality.thrash import RAPID_REQUESTS, Refill, refills
+from sessions.engine.replays.events import Event
+from sessions.engine.replays.replay import Replay
+from sessions.engine.replays.walk import Attempt
 from sessions.models import Session
 from sessions.pages.replay.step import StepView, build_step
 from sessions.pages.ui.addresses import Urls, session_urls
@@ -29,14 +32,7 @@ from sessions.pages.ui.results import (
 )
 from sessions.pages.ui.saw import GateLane, saw_figure
 from sessions.runs import losses, replays
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Gate
-    from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
-    from sessions.engine.replays.walk import Attempt
-    from sessions.runs.replay_state import ReplayState
-
+from sessions.runs.replay_state import ReplayState
 
 FAR = 0.25
 """Share of the window by which measure and context differ before the gate's lane shows itself."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from sessions.engine.costs.cost import Totals
 from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.baseline import NAME, change_words
+from sessions.engine.sweeps.sweep import Row, Sweep
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.sweep.state import SweepState
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import (
     Figure,
@@ -30,11 +32,6 @@ from sessions.pages.ui.chart import (
 )
 from sessions.pages.ui.saw import thinned
 from sessions.runs import replay_state, replays
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.cost import Totals
-    from sessions.engine.sweeps.sweep import Row, Sweep
-    from sessions.pages.sweep.state import SweepState
 
 HEIGHT = 210
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 26, "b": 34}, {"l": 50, "r": 14, "t": 26, "b": 34}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -25,9 +26,6 @@ from sessions.pages.uploads import context as imports
 from sessions.selectors.uploads import get_media, upload_list
 from sessions.services.media import media_bytes, thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
-
-if TYPE_CHECKING:
-    from django.core.files.uploadedfile import UploadedFile
 
 DEMO_FILENAME = "demo.jsonl"
 MAX_STATUS_IDS = 500
