@@ -188,6 +188,11 @@ def arguments(
     return options
 
 
+def replay_command(state: ReplayState, file: str) -> str:
+    """The ``ctxweb replay`` that makes the replay of the state."""
+    return shlex.join(["ctxweb", "replay", file, *arguments(state)])
+
+
 def apply_command(state: ReplayState, *files: str) -> str:
     """The ``ctxweb apply`` that writes the configuration of the state."""
     return shlex.join(["ctxweb", "apply", *files, *arguments(state, ("window",))])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -72,10 +71,7 @@ def _forms(found: Session, other: Session, state: urlstate.AbState) -> dict[str,
 def _context(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
     here = urlstate.query(state)
     path = reverse("sessions:ab", args=[found.pk])
-    commands = [
-        shlex.join(["ctxweb", "replay", session.filename, *replay_state.arguments(side)])
-        for session, side in ((found, state.a), (other, state.b))
-    ]
+    commands = [replay_state.replay_command(*pair) for pair in ((state.a, found.filename), (state.b, other.filename))]
     plain = replay_state.query(state.a, request=None, event=None)
     others = selectors.session_list(limit=MOST_OTHERS).sessions
     return {

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
-import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,11 +16,11 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, Choice
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
-from sessions.pages.links.file import handout_html, report_markdown
+from sessions.pages.links.file import Handout, handout_html, report_markdown
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
 from sessions.pages.ui.addresses import with_query
@@ -82,34 +80,9 @@ def _to_file(request: HttpRequest, session: Session, state: str, title: str, kin
     return HttpResponseClientRedirect(url) if asks_fragment(request) else redirect(url)
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """What a file is made of."""
-
-    session: Session
-    document: dict[str, Any]
-    state: replay_state.ReplayState
-    title: str
-    note: str
-    choice: Choice
-    label: str
-
-
-def _page(made: Handed) -> str:
-    return handout_html(made.document, title=made.title, note=made.note, choice=made.choice, label=made.label)
-
-
-def _report(made: Handed) -> str:
-    run = shlex.join(["ctxweb", "replay", made.session.filename, *replay_state.arguments(made.state)])
-    return report_markdown(
-        made.document, overview(made.session.pk).verdicts, title=made.title, note=made.note, choice=made.choice,
-        label=made.label, command=run,
-    )  # fmt: skip
-
-
-FILES: dict[str, tuple[Callable[[Handed], str], str, str]] = {
-    "file": (_page, "-replay.html", "text/html"),
-    "report": (_report, "-report.md", "text/markdown; charset=utf-8"),
+FILES: dict[str, tuple[Callable[[Handout], str], str, str]] = {
+    "file": (handout_html, "-replay.html", "text/html"),
+    "report": (report_markdown, "-report.md", "text/markdown; charset=utf-8"),
     "chart": (lambda made: svg(made.document, title=made.title, choice=made.choice), ".svg", "image/svg+xml"),
 }
 """What the dialog sends instead of a link, by the button: what makes it, how its name ends, its type.
@@ -132,7 +105,8 @@ def share_as(request: HttpRequest, session_id: str, kind: str) -> HttpResponse:
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))
     label = weakest_label(replays.run(session.pk, state).replay.labels)
     made_of, name, media_type = FILES[kind]
-    made = Handed(session, document, state, title, form.cleaned_data["note"], form.choice, label)
+    run, verdicts = replay_state.replay_command(state, session.filename), overview(session.pk).verdicts
+    made = Handout(document, title, form.cleaned_data["note"], form.choice, label, verdicts, run)
     return private(attached(HttpResponse(made_of(made), content_type=media_type), f"{session.pk}{name}"))
 
 
