@@ -15,7 +15,7 @@ from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import build_ab
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.controls import controls
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import as_json, asks_fragment, refused, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 
@@ -43,10 +43,9 @@ def ab_json(request: HttpRequest, session_id: str) -> JsonResponse:
     runs = {"a": replays.run(found.pk, state.a), "b": replays.run(other.pk, state.b)}
     errors = dict(state.errors) | {side: ran.error for side, ran in runs.items() if ran.error}
     if errors:
-        return JsonResponse({"errors": errors}, status=400)
+        return refused(errors)
     sides = {side: replays.document(ran) for side, ran in runs.items()}
-    document = {"schema": "ctxweb.ab/1", "sessions": {"a": found.pk, "b": other.pk}} | sides
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    return as_json({"schema": "ctxweb.ab/1", "sessions": {"a": found.pk, "b": other.pk}} | sides)
 
 
 def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, urlstate.AbState]:

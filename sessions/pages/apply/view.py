@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.reports.configuration import apply_document, configure
-from sessions.pages.ui.view import asks_fragment, chosen_snippet, part_or_page, session_or_404
+from sessions.pages.ui.view import as_json, asks_fragment, chosen_snippet, part_or_page, refused, session_or_404
 from sessions.runs import replay_state
 
 
@@ -42,6 +42,6 @@ def apply_json(request: HttpRequest, session_id: str) -> JsonResponse:
     weighed = selectors.load_weighed(found.pk)
     state = replay_state.parse(request.GET.dict(), weighed)
     if state.errors:
-        return JsonResponse({"errors": dict(state.errors)}, status=400)
+        return refused(state.errors)
     snippets = configure(state.policy, state.given, window=state.window, weighed=weighed)
-    return JsonResponse(apply_document(state.policy, state.given, snippets), json_dumps_params={"ensure_ascii": False})
+    return as_json(apply_document(state.policy, state.given, snippets))

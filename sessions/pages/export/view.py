@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO
 
-from django.http import Http404, HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
@@ -38,11 +38,11 @@ def export_list(request: HttpRequest, session_id: str, suffix: str) -> HttpRespo
     state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
     side = request.GET.get("side", "")
     if (side or state.request is not None) and state.errors:
-        return refused(state)
+        return refused(state.errors)
     try:
         listing, made, part = _chosen(found, state, side, under_policy="policy" in request.GET)
     except BadParameter as error:
-        return JsonResponse({"errors": {"list": str(error)}}, status=400)
+        return refused({"list": str(error)})
     file = selectors.open_whole_text(found)
     response = StreamingHttpResponse(_pieces(found, listing, made, target.name, file), content_type=target.media_type)
     return attached(response, f"{found.pk}{part}{target.suffix}")

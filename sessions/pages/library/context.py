@@ -9,14 +9,14 @@ from typing import Any
 
 from django.conf import settings
 
-from sessions.adapters.local import LocalFile
+from sessions.adapters.local import LocalFile, home_as_tilde
 from sessions.adapters.synced import Progress, Synced
 from sessions.engine.agents.agent import agents
 from sessions.engine.base import registry
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED
 from sessions.models import Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
-from sessions.pages.ui.addresses import Filter, Link, home_as_tilde
+from sessions.pages.ui.addresses import Filter, Link
 from sessions.pages.ui.figures import listed, plural, size
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -32,6 +32,7 @@ from sessions.pages.ui.view import (
     owned_or_403,
     part_or_page,
     private,
+    refused,
     session_or_404,
 )
 from sessions.runs import replay_state, replays
@@ -97,11 +98,11 @@ def share_as(request: HttpRequest, session_id: str, kind: str) -> HttpResponse:
     session = owned_or_403(session_or_404(session_id))
     form, state = ShareForm(request.GET), replay_state.parse(request.GET.dict(), overview(session.pk).weighed)
     if state.errors or not form.is_valid():
-        return JsonResponse({"errors": {**state.errors, **form.errors}}, status=400)
+        return refused({**state.errors, **form.errors})
     try:
         document = of_session(session, state, alone=kind != "file")
     except BadParameter as error:
-        return JsonResponse({"errors": {"replay": str(error)}}, status=400)
+        return refused({"replay": str(error)})
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))
     label = weakest_label(replays.run(session.pk, state).replay.labels)
     made_of, name, media_type = FILES[kind]
@@ -211,8 +212,7 @@ def link_replied(request: HttpRequest, link_id: int) -> HttpResponse:
     found = get_object_or_404(ReplayLink.objects.select_related("reply_to"), pk=link_id)
     if found.reply_to is None:
         raise Http404("This link is no reply.")
-    sides = ab_state.AbState(stored(found.reply_to.state), replay_state.only_replayed(stored(found.state)))
-    return redirect(f"{reverse('sessions:ab', args=[found.session_id])}?{ab_state.query(sides)}")
+    return redirect(ab_state.address(found.session_id, stored(found.reply_to.state), stored(found.state)))
 
 
 def link_host(request: HttpRequest) -> str:

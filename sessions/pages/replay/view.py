@@ -22,7 +22,7 @@ from sessions.pages.sweep import state as sweepstate
 from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.pages.ui.compact_at import along, compact_at, place_of
-from sessions.pages.ui.view import asks_fragment, not_yet, refused, session_or_404, shared_context, varied
+from sessions.pages.ui.view import as_json, asks_fragment, not_yet, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state, replays, sweeps
 from sessions.runs.overview import overview
 from sessions.runs.ranges import gate_of
@@ -101,11 +101,11 @@ def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     found = session_or_404(session_id)
     state = replay_state.parse(request.GET.dict(), overview(found.pk).weighed)
     if state.errors:
-        return refused(state)
+        return refused(state.errors)
     ran = replays.run(found.pk, state)
     if ran.error:
-        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
-    return JsonResponse(replays.document(ran), json_dumps_params={"ensure_ascii": False})
+        return refused({"replay": ran.error})
+    return as_json(replays.document(ran))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 from urllib.parse import urljoin
 
@@ -137,9 +137,14 @@ def shared_context(found: Session, state: urlstate.ReplayState, tab: str) -> dic
     }
 
 
-def refused(state: urlstate.ReplayState) -> JsonResponse:
+def as_json(document: Mapping[str, Any], status: int = 200) -> JsonResponse:
+    """A document, its text as it stands."""
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False}, status=status)
+
+
+def refused(errors: Mapping[str, object], status: int = 400) -> JsonResponse:
     """What is wrong with an address, by field."""
-    return JsonResponse({"errors": dict(state.errors)}, status=400)
+    return JsonResponse({"errors": dict(errors)}, status=status)
 
 
 def chosen_snippet(snippets: tuple[Snippet, ...], agent: str) -> dict[str, Any]:

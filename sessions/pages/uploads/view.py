@@ -21,7 +21,7 @@ from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA, uuids
 from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
-from sessions.pages.ui.view import attached
+from sessions.pages.ui.view import as_json, attached
 from sessions.pages.uploads import context as imports
 from sessions.selectors.uploads import get_media, upload_list
 from sessions.services.media import media_bytes, thumbnail_of
@@ -132,8 +132,7 @@ def upload_report(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponse:
 def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonResponse:
     """The import report as one document (``ctxweb.import/1``)."""
     stored = _upload_or_404(upload_id)
-    document = imports.report_document(stored, *_contents(stored))
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    return as_json(imports.report_document(stored, *_contents(stored)))
 
 
 @require_GET
