@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from sessions.adapters import anthropic_client
@@ -23,10 +21,7 @@ from sessions.adapters.anthropic_summaries import (
 from sessions.adapters.calls import CallFailed
 from sessions.engine.policies import anchored
 from sessions.engine.transcript.types import Content, Kind
-from tests.fake_anthropic import Answer, stream
-
-if TYPE_CHECKING:
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic, stream
 
 BODY = request_body("<message>hello</message>", NINE, "claude-x")
 
