@@ -64,18 +64,13 @@ def migrate() -> int:
 
 
 def _pending() -> int:
-    from django.db import connection
-    from django.db.migrations.executor import MigrationExecutor
+    from sessions.services import doctor
 
-    executor = MigrationExecutor(connection)
-    loader = executor.loader
-    known = set(loader.disk_migrations) | {old for new in loader.disk_migrations.values() for old in new.replaces}
-    unknown = [key for key in loader.applied_migrations if key[0] in loader.migrated_apps and key not in known]
+    unknown, n_pending = doctor.migrations()
     if unknown:
-        app, name = sorted(unknown)[-1]
-        what = f"A newer ctxweb made this database: it has {len(unknown)} unknown migrations, the last {app}.{name}."
+        what = f"A newer ctxweb made this database: it has {len(unknown)} unknown migrations, the last {unknown[-1]}."
         raise FaultError(what, "Update ctxweb, or choose another data folder with CTXWEB_DATA.")
-    return len(executor.migration_plan(loader.graph.leaf_nodes()))
+    return n_pending
 
 
 @contextmanager

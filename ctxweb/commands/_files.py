@@ -1,4 +1,4 @@
-"""What a command was given to read: files, folders, patterns, ``-``, packed files, databases, stored checkpoints.
+"""The input files of commands: from folders, patterns, standard input, archives, databases, branches of checkpoints.
 
 Nothing is written where the user's files are.  What has to be unpacked or joined lies in a temporary folder until the
 next input is asked for.

@@ -27,7 +27,6 @@ from ctxweb.terminal import say
 from sessions.engine.base.words import counted
 
 if TYPE_CHECKING:
-    import uuid
     from multiprocessing.process import BaseProcess
 
     from sessions.models import Upload

@@ -68,7 +68,6 @@ def command(
             terminal().print("Next: `ctxweb why ID`, or `ctxweb open ID` for the dashboard.")
         else:
             from ctxweb.commands.open import command as open_
-            from ctxweb.env import data_dir
             from sessions.adapters.synced import add_agents
 
             add_agents(data_dir(), [one.agent.name for one in every])  # as the library's page does after a yes
@@ -123,14 +122,11 @@ def _agreed(n_shown: int, n_all: int, unread: Sequence[LocalFile]) -> bool:
 
 
 def _print(console: Terminal, one: LocalFile) -> None:
+    from sessions.adapters.local import home_as_tilde
+
     written = dt.datetime.fromtimestamp(one.modified).astimezone().strftime("%Y-%m-%d %H:%M")
     console.print(titled(one.id, f"  {one.agent.label}, {written}, {one.size / 1e6:,.2f} MB"), soft_wrap=True)
-    console.print(f"{INDENT}{_short(one.path)}", soft_wrap=True, highlight=False)
-
-
-def _short(path: Path) -> str:
-    home = Path.home()
-    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
+    console.print(f"{INDENT}{home_as_tilde(str(one.path))}", soft_wrap=True, highlight=False)
 
 
 def _print_read(console: Terminal, found: dict[str, Any]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._each import EachFile
-from ctxweb.commands._engine import choose, name_of
+from ctxweb.commands._engine import choose
 from ctxweb.commands._options import takes
 from ctxweb.commands._replaying import compaction_option, replay_options
 from ctxweb.commands._writing import TARGET, force_option, leave_alone, new_file
@@ -22,7 +21,7 @@ from ctxweb.terminal import say, tell
 
 if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
-    from sessions.engine.why.verdicts import Verdict
+    from sessions.pages.links.file import Handout
     from sessions.runs.replay_state import ReplayState
 
 
@@ -45,18 +44,15 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
         leave_alone(path, force=options["force"], source=file)
     load_django()
     from sessions.pages.links.file import report_markdown
-    from sessions.runs import drawing, replay_state
+    from sessions.runs import drawing
 
-    document, state, verdicts, choice, label, title = handed_out(file, options, event, patient="Replaying", alone=True)
-    run = shlex.join(["ctxweb", "replay", Path(name_of(file)).name, *replay_state.arguments(state)])
-    made, target = "", _Target(file, force=options["force"])
+    made, state = handed_out(file, options, event, patient="Replaying", alone=True)
+    fares, target = "", _Target(file, force=options["force"])
     if skeleton is not None:
-        made = _skeleton(target, skeleton, verdicts, state, document)
-    text = report_markdown(
-        document, verdicts, title=title, note=options["note"], choice=choice, label=label, command=run, skeleton=made
-    )
+        fares = _skeleton(target, skeleton, made, state)
+    text = report_markdown(made, fares)
     if svg is not None:
-        target.write(svg, drawing.svg(document, title=title, choice=choice).encode())
+        target.write(svg, drawing.svg(made.document, title=made.title, choice=made.choice).encode())
     if out is None:
         tell(text, end="")
     else:
@@ -76,9 +72,7 @@ class _Target:
         say(f"{path}: {len(data):,} bytes")
 
 
-def _skeleton(
-    target: _Target, path: Path, verdicts: Sequence[Verdict], state: ReplayState, document: dict[str, Any]
-) -> str:
+def _skeleton(target: _Target, path: Path, made: Handout, state: ReplayState) -> str:
     """Write the skeleton, replay it with the same setting, and say in words how its figures compare."""
     from sessions.engine.base.errors import UnreadableInput
     from sessions.engine.reading.jsonio import Source
@@ -95,13 +89,13 @@ def _skeleton(
     target.write(path, gzip.compress(data, mtime=0))
     how = f"The attached “{path.name}” holds the shape of the transcript without its texts."
     try:
-        parsed = read_transcripts(io.BytesIO(data), file.name, format=document["session"]["format"])
+        parsed = read_transcripts(io.BytesIO(data), file.name, format=made.document["session"]["format"])
         weighed_again = weigh(choose(parsed, None))
         again = replay(weighed_again, **replays.options(state), summarizer=state.summarizer)
     except (UnreadableInput, ValueError) as error:
         return f"{how} It cannot be replayed: {error}."
-    causes = [[(one.request, one.cause) for one in found] for found in (verdicts_of(weighed_again), verdicts)]
-    return f"{how} {_compared(again, document, *causes)}"
+    causes = [[(one.request, one.cause) for one in found] for found in (verdicts_of(weighed_again), made.verdicts)]
+    return f"{how} {_compared(again, made.document, *causes)}"
 
 
 def _compared(again: Replay, document: dict[str, Any], causes: Sequence[object], causes_here: Sequence[object]) -> str:

@@ -1,9 +1,9 @@
-"""``ctxweb share``: a replay as one HTML file that opens anywhere."""
+"""``ctxweb share``: a replay as one HTML file; what ``ctxweb report`` shares with it."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,8 +15,7 @@ from ctxweb.commands._writing import TARGET, force_option, leave_alone, write_te
 from ctxweb.terminal import patience, tell
 
 if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
-    from sessions.engine.why.verdicts import Verdict
+    from sessions.pages.links.file import Handout
     from sessions.runs.replay_state import ReplayState
 
 
@@ -30,26 +29,18 @@ TOLD = (
 )  # fmt: skip
 
 
-class HandedOut(NamedTuple):
-    """The document of a handout, the state and verdicts behind it, what is left out, and how tokens are known."""
-
-    document: dict[str, Any]
-    state: ReplayState
-    verdicts: tuple[Verdict, ...]
-    choice: Choice
-    label: str
-    title: str
-    """As given, else policy and session."""
-
-
-def handed_out(file: Path, options: dict[str, Any], event: int, *, patient: str, alone: bool = False) -> HandedOut:
-    """Replay ``file`` as the options say, ``patient`` in words; wrong usage for names and values that there are not."""
+def handed_out(
+    file: Path, options: dict[str, Any], event: int, *, patient: str, alone: bool = False
+) -> tuple[Handout, ReplayState]:
+    """``file`` as the options say, and its replay's state; ``patient`` in words; wrong usage for unknown values."""
     from sessions.engine.base import limits
     from sessions.engine.costs.prices import prices_of
     from sessions.engine.quality.index import build_index
     from sessions.engine.redact import BY_KEY, Choice
     from sessions.engine.why.headline import headline
     from sessions.engine.why.verdicts import verdicts_of
+    from sessions.pages.links.file import Handout
+    from sessions.runs import replay_state
     from sessions.runs.handout import handout
 
     with wrong_usage(ValueError):
@@ -63,10 +54,10 @@ def handed_out(file: Path, options: dict[str, Any], event: int, *, patient: str,
             )  # fmt: skip
     is_measured = any(request.usage for request in weighed.transcript.requests)
     named = limits.cut_clean(weighed.transcript.title) or ("" if alone else file.name)
-    return HandedOut(
-        document, state, verdicts, choice, "measured where usage is recorded" if is_measured else "estimated",
-        options["title"] or f"{document['policy']['label']} on {named}",
-    )  # fmt: skip
+    run = replay_state.replay_command(state, Path(name_of(file)).name)
+    title = options["title"] or f"{document['policy']['label']} on {named}"
+    label = "measured where usage is recorded" if is_measured else "estimated"
+    return Handout(document, title, options["note"], choice, label, verdicts, run), state
 
 
 def _known_kinds(given: tuple[str, ...], kinds: Any) -> frozenset[str]:
@@ -106,7 +97,6 @@ def command(file: Path, out: Path | None, event: int, **options: Any) -> None:
     load_django()
     from sessions.pages.links.file import handout_html
 
-    made = handed_out(file, options, event, patient="Replaying at every position of the slider")
-    page = handout_html(made.document, title=made.title, note=options["note"], choice=made.choice, label=made.label)
-    write_text(out, page, force=options["force"], source=file)
+    made, _ = handed_out(file, options, event, patient="Replaying at every position of the slider")
+    write_text(out, handout_html(made), force=options["force"], source=file)
     tell(f"{out} ({out.stat().st_size / 1e6:.1f} MB): open it in any browser.")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sessions.adapters.anthropic_client import Access, Client
+from sessions.adapters.anthropic_client import Access, Client, Reply
 from sessions.adapters.calls import Bucket, CallFailed, never
 from sessions.engine.policies import anchored
 from sessions.engine.reading.jsonio import dumps
@@ -83,6 +83,7 @@ DENSE = Prompt(
 )
 
 MODES = {"fresh": ANCHORED, "merge": ANCHORED, "nine": NINE, "opaque": DENSE}
+"""The prompt that a model is asked with, by the mode of an outline."""
 
 
 def instructed(prompt: Prompt, instructions: str) -> Prompt:
@@ -139,16 +140,6 @@ LONGEST_SECONDS = 600.0
 PATIENCE_SECONDS = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What the model wrote, with the usage the provider billed, in tokens."""
-
-    text: str
-    model: str
-    input_tokens: int
-    output_tokens: int
-
-
 def request_body(conversation: str, prompt: Prompt, model: str, previous: str = "") -> dict[str, Any]:
     """The request that asks for one summary; ``previous`` goes in where the prompt carries the last summary on."""
     carried = f"<previous_summary>\n{previous}\n</previous_summary>\n\n" if previous and prompt.carries else ""
@@ -169,7 +160,7 @@ def summarize(
     on_progress: Callable[[int], None] = lambda _: None,
     cancel: Callable[[], bool] = never,
     bucket: Bucket | None = None,
-) -> Summary:
+) -> Reply:
     """The summary that ``body`` asks for; CallFailed, also for one empty, refused, cut off or over ten minutes."""
     n_chars, until = 0, time.monotonic() + LONGEST_SECONDS
 
@@ -188,4 +179,4 @@ def summarize(
         raise CallFailed("cut", f"The summary was cut off at {SUMMARY_TOKENS:,} tokens.")
     if not reply.text.strip():
         raise CallFailed("empty", "The model wrote nothing.")
-    return Summary(reply.text.strip(), reply.model, reply.input_tokens, reply.output_tokens)
+    return replace(reply, text=reply.text.strip())

@@ -36,18 +36,17 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.suggestions import no_such
 from sessions.engine.reading import jsonio
 from sessions.engine.reports import report
-from sessions.engine.transcript.types import Parsed, Skipped
 from sessions.engine.why.aftermath import aftermath_document
 from sessions.engine.why.document import why_document
 from sessions.faults import GONE
-from sessions.models import Scope, Session, Upload, viewer
+from sessions.models import Scope, Upload, viewer
 from sessions.pages.diff.view import diff_json
 from sessions.pages.export.view import export_list
 from sessions.pages.library.view import EXPORTED
 from sessions.pages.quality.view import quality_json
 from sessions.pages.replay.view import replay_json
+from sessions.pages.session.view import parsed
 from sessions.pages.sweep.view import sweep_json
-from sessions.pages.ui import uploads as upload_words
 from sessions.runs.searching import MOST_ROWS as MOST_SEARCHED
 from sessions.runs.searching import search_document
 from sessions.services.uploads import receive
@@ -104,21 +103,13 @@ def search(  # noqa: PLR0917 - ninja reads the parameters
     )
 
 
-def _parsed(found: Session) -> Parsed:
-    """The session as the engine has it of a file with this session alone."""
-    transcript = selectors.load_weighed(found.pk).transcript
-    skipped = tuple(Skipped(*row) for row in found.upload.skipped)
-    fates = () if found.member else upload_words.fates_of(found.upload)  # an archive's fates are not those of one file
-    return Parsed((transcript,), skipped, found.upload.reason, format=found.format, fates=fates)
-
-
 @router.get("/sessions/{session_id}/inspect", response=DOCUMENT, summary="What fills the context")
 def inspect(request: HttpRequest, session_id: Id) -> HttpResponseBase:
     """`ctxweb.inspect/1`, as `ctxweb inspect --json`."""
     found = session_of(session_id)
     try:
         with selectors.load_texts(found) as texts:
-            return document(request, report.inspect_document(_parsed(found), texts=texts))
+            return document(request, report.inspect_document(parsed(found), texts=texts))
     except UnreadableInput as error:
         raise ProblemError(GONE, str(error)) from None
 
@@ -128,7 +119,7 @@ def why(
     request: HttpRequest, session_id: Id, window: Annotated[int | None, Field(ge=1_000, le=10_000_000)] = None
 ) -> HttpResponseBase:
     """`ctxweb.why/1`, as `ctxweb why --json`; `window` is a context window in tokens for the triggers."""
-    return document(request, why_document(_parsed(session_of(session_id)), window=window))
+    return document(request, why_document(parsed(session_of(session_id)), window=window))
 
 
 @router.get("/sessions/{session_id}/aftermath", response=DOCUMENT, summary="What came after compactions")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sessions.engine.redact import Choice
 from sessions.engine.redact.escaping import xml
-
-if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
 
 WIDE, TALL = 960, 360
 LEFT, RIGHT, TOP, FOOT = 70, 120, 40, 40

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions import selectors
 from sessions.engine.costs.cost import totals
+from sessions.engine.costs.prices import Prices
 from sessions.engine.policies.params import specs
 from sessions.engine.quality.assess import Assessor
+from sessions.engine.quality.index import Index
+from sessions.engine.reading.texts import Texts
 from sessions.engine.replays.diff import Row, diff_event
+from sessions.engine.replays.events import Event
 from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
@@ -19,12 +23,6 @@ from sessions.runs.ranges import ABOVE_OVERHEAD, threshold_of, threshold_param, 
 from sessions.runs.replay_state import ReplayState, starts
 from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.index import Index
-    from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.events import Event
 
 SCHEMA = "ctxweb.handout/1"
 POSITIONS = 64

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.session_cache import Remembered, Same
+from sessions.engine.policies.extracting import Sketch
 from sessions.engine.quality.assess import Assessor
 from sessions.engine.quality.broken import RulesAfter, rules_after
 from sessions.engine.quality.constraints import RuleFate, constraints_at
+from sessions.engine.quality.doses import Likely
 from sessions.engine.quality.needs import Need, gone_of, needs_of, used_later
 from sessions.engine.quality.recorded import recorded_events
 from sessions.engine.quality.standing import GONE, OPEN
+from sessions.engine.replays.events import Event
+from sessions.engine.replays.replay import Replay
 from sessions.engine.transcript.types import Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
@@ -24,13 +27,8 @@ from sessions.services import indexed
 from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
-if TYPE_CHECKING:
-    from sessions.engine.policies.extracting import Sketch
-    from sessions.engine.quality.doses import Likely
-    from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
+Wording = Callable[[Callable[[Message], Sketch]], Mapping[str, str]]
 
-    Wording = Callable[[Callable[[Message], Sketch]], Mapping[str, str]]
 
 KEPT = 24
 AT_ONCE = 3_000

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from sessions import selectors
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.session_cache import Remembered
+from sessions.engine.packing.columns import Classes
 from sessions.engine.policies.policy import Gate
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
 from sessions.engine.transcript.parts import Parts
@@ -25,9 +26,6 @@ from sessions.engine.why.overcount import OverCount, over_count
 from sessions.engine.why.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
 from sessions.engine.why.verdicts import Verdict, verdicts_of
 from sessions.runs.stored import keep_weighed, stored_of
-
-if TYPE_CHECKING:
-    from sessions.engine.packing.columns import Classes
 
 T = TypeVar("T")
 KEPT = 12

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from sessions import selectors
 from sessions.engine.base.session_cache import Remembered
+from sessions.engine.costs.prices import Prices
 from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import WorkingSet, working_set
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.oracle import Oracle, oracle
 from sessions.engine.quality.probes import Question, own_probes
 from sessions.engine.quality.recorded import Reread, rereads
@@ -22,13 +23,8 @@ from sessions.models import Session
 from sessions.runs import replay_state, replays
 from sessions.services import judging, summary_jobs
 from sessions.services.indexed import index_of
+from sessions.services.model_summaries import Estimate
 from sessions.services.prices import prices_for
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
-    from sessions.engine.quality.index import Index
-    from sessions.services.model_summaries import Estimate
-
 
 KEPT = 6
 RECORDED = "recorded"

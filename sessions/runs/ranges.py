@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Gate
@@ -13,10 +12,7 @@ from sessions.engine.replays import initial_params
 from sessions.engine.reports.configuration import setting_of
 from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.weighed import Weighed
-
-if TYPE_CHECKING:
-    from sessions.runs.replay_state import ReplayState
-
+from sessions.runs.replay_state import ReplayState
 
 SAMPLES = 100
 

@@ -6,6 +6,7 @@ in its place, so that a wrong address still shows a page.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -185,6 +186,16 @@ def arguments(
     for name, value in state.params:
         options += ["--set", f"{name}={value}"]
     return options
+
+
+def replay_command(state: ReplayState, file: str) -> str:
+    """The ``ctxweb replay`` that makes the replay of the state."""
+    return shlex.join(["ctxweb", "replay", file, *arguments(state)])
+
+
+def apply_command(state: ReplayState, *files: str) -> str:
+    """The ``ctxweb apply`` that writes the configuration of the state."""
+    return shlex.join(["ctxweb", "apply", *files, *arguments(state, ("window",))])
 
 
 def _known(query: Mapping[str, str], name: str, known: tuple[str, ...], default: str, errors: dict[str, str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.conf import settings
 
@@ -16,6 +16,7 @@ from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.cost import Cost, Totals, totals
 from sessions.engine.costs.cost_fit import replay_range
 from sessions.engine.costs.cost_report import cost_document
+from sessions.engine.costs.prices import Prices
 from sessions.engine.quality.baseline import baseline
 from sessions.engine.replays import replay as engine
 from sessions.engine.reports.report import replay_document
@@ -25,9 +26,6 @@ from sessions.runs.replay_state import ReplayState
 from sessions.runs.stored import StoredValues, keep_weighed, stored_of
 from sessions.services.model_summaries import SummaryWriter, Wanted
 from sessions.services.prices import prices_for
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.prices import Prices
 
 T = TypeVar("T")
 KEPT = 8

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from sessions import selectors
 from sessions.engine.packing.columns import Classes, NotPlain, dump, load
+from sessions.engine.packing.section_file import Sections
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.selectors import columns as kept
 from sessions.services import column_runs
-
-if TYPE_CHECKING:
-    from sessions.engine.packing.section_file import Sections
 
 T = TypeVar("T")
 

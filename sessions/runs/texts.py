@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.policies.policy import Item
 from sessions.engine.reading.texts import texts_in
 from sessions.engine.replays.markers import known_texts, text_of
+from sessions.engine.replays.replay import Replay
 from sessions.engine.reports.export import edited_contents, inserted_texts
 from sessions.engine.transcript.types import Block, Message
 from sessions.models import Session
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.replay import Replay
 
 
 def inserted_text(session: Session, replay: Replay, item: Item) -> str:

@@ -11,7 +11,6 @@ from functools import partial
 from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
-from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 from sessions.adapters import leftovers as temporary
@@ -54,20 +53,24 @@ MOST_PROBLEMS = 20
 RESTORE = "restore a backup: ctxweb restore FILE.tar"
 
 
+def migrations() -> tuple[list[str], int]:
+    """Those applied that nobody knows here, as "app.name", and how many are to apply."""
+    executor = MigrationExecutor(connection)
+    loader = executor.loader
+    known = set(loader.disk_migrations) | {old for new in loader.disk_migrations.values() for old in new.replaces}
+    unknown = [key for key in loader.applied_migrations if key[0] in loader.migrated_apps and key not in known]
+    return [".".join(key) for key in sorted(unknown)], len(executor.migration_plan(loader.graph.leaf_nodes()))
+
+
 def schema() -> Iterator[Finding]:
     """Migrations that are not applied yet, and those of a newer program."""
-    executor = MigrationExecutor(connection)
-    known = {*executor.loader.disk_migrations, *executor.loader.replacements}
-    ours = {app for app, _ in known}
-    applied = MigrationRecorder(connection).applied_migrations()
-    unknown = sorted(f"{app}.{name}" for app, name in applied if app in ours and (app, name) not in known)
+    unknown, n_pending = migrations()
     if unknown:
         text = f"The database was written by a newer ctxweb: {', '.join(unknown[:3])} is unknown here."
         yield Finding("newer_database", text, "install that version, or restore a backup of this one")
         return
-    pending = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if pending:
-        text = f"The database is of an older ctxweb: migrations to apply: {len(pending)}."
+    if n_pending:
+        text = f"The database is of an older ctxweb: migrations to apply: {n_pending}."
         apply = partial(call_command, "migrate", interactive=False, verbosity=0)
         yield Finding("migrations", text, "applies them, then looks at the data", apply)
 

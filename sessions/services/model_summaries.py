@@ -78,7 +78,7 @@ def estimate(model: str, wanted: tuple[Wanted, ...]) -> Estimate:
     return Estimate(model, len(wanted), n_in, n_out, dollars)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class SummaryWriter:
     """Finds what ``model`` wrote for a brief (``engine.summaries.Writer``); with ``access`` it has the rest written.
 
@@ -94,9 +94,9 @@ class SummaryWriter:
     session_id: str = ""
     on_progress: Callable[[int, int], None] = lambda _calls, _chars: None
     cancel: Callable[[], bool] = never
-    wanted: list[Wanted] = field(default_factory=list)
-    n_found: int = 0
-    n_written: int = 0
+    wanted: list[Wanted] = field(default_factory=list, init=False)
+    n_found: int = field(default=0, init=False)
+    n_written: int = field(default=0, init=False)
 
     def __call__(self, brief: Brief) -> Letter | None:
         """The summary, None where it is wanted; raises CallFailed where asking for it failed."""

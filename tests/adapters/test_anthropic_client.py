@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import socket
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access, Client, retry_after
 from sessions.adapters.calls import CallFailed, TokenBucket
-from tests.fake_anthropic import Answer, counted, message, stream
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic, counted, message, stream
 
 KEY = "sk-ant-a-key-of-the-tests"
 BODY: dict[str, Any] = {"model": "claude-x", "messages": [{"role": "user", "content": "hello"}]}

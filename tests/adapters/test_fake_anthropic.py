@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import anthropic
 import pytest
 
-from tests.fake_anthropic import Answer, counted, message, stream
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic, counted, message, stream
 
 ASKED: list[Any] = [{"role": "user", "content": "hello"}]
 

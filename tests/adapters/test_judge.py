@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,7 @@ from sessions.adapters.anthropic_summaries import Said
 from sessions.adapters.calls import CallFailed
 from sessions.engine.transcript.types import Content, Kind
 from tests import fake_anthropic as fake
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import FakeAnthropic
 
 CONTEXT = (
     Said(0, "user", (Content(Kind.TEXT, text="Use SQLite, not files. Fix cache.py."),)),

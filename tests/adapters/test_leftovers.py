@@ -8,18 +8,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from pytest_django import Settings
 
 from sessions.adapters import leftovers, storage
 
-if TYPE_CHECKING:
-    from pytest_django.fixtures import SettingsWrapper
-
 
 @pytest.fixture
-def data(tmp_path: Path, settings: SettingsWrapper) -> Path:
+def data(tmp_path: Path, settings: Settings) -> Path:
     """A data folder of its own."""
     settings.DATA, settings.MEDIA_ROOT = tmp_path, str(tmp_path / "blobs")
     settings.FILE_UPLOAD_TEMP_DIR = str(tmp_path / "tmp")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from sessions.adapters import memory
 from sessions.adapters.memory import Memory, SharedBucket, ask
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_counts_begin_again_when_their_time_is_over() -> None:

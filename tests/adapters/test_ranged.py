@@ -4,16 +4,13 @@ import io
 import os
 import random
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.adapters import frames
-
-if TYPE_CHECKING:
-    from typing import BinaryIO
 
 DATA = random.Random(4).randbytes(3_000_000)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from sessions.adapters import anthropic_client
@@ -14,7 +12,6 @@ from sessions.adapters.anthropic_summaries import (
     NINE,
     NINE_SECTIONS,
     Said,
-    Summary,
     as_text,
     instructed,
     request_body,
@@ -24,10 +21,7 @@ from sessions.adapters.anthropic_summaries import (
 from sessions.adapters.calls import CallFailed
 from sessions.engine.policies import anchored
 from sessions.engine.transcript.types import Content, Kind
-from tests.fake_anthropic import Answer, stream
-
-if TYPE_CHECKING:
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic, stream
 
 BODY = request_body("<message>hello</message>", NINE, "claude-x")
 
@@ -42,7 +36,8 @@ def test_a_summary_streams_its_progress(fake_anthropic: FakeAnthropic, access: A
     fake_anthropic.then(stream("## Next step\nNone.\n", pieces=3))
     heard: list[int] = []
     found = summarize(access, BODY, on_progress=heard.append)
-    assert found == Summary("## Next step\nNone.", "claude-fake", 100, 4)
+    assert (found.text, found.model) == ("## Next step\nNone.", "claude-fake")
+    assert (found.input_tokens, found.output_tokens) == (100, 4)
     assert heard == [7, 14, 19]
     sent = fake_anthropic.requests[0].body
     assert (sent["model"], sent["stream"], sent["max_tokens"]) == ("claude-x", True, 20_000)

@@ -12,14 +12,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.services.claude_lines import Lines, png
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 SEND = """
 import os, sys

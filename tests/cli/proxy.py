@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import http.client
 import threading
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 OF_THE_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "date", "server"}
 

@@ -10,7 +10,8 @@ import shutil
 import subprocess
 import sys
 import tarfile
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -19,10 +20,6 @@ from ctxweb.cli import cli
 from sessions.services.backups.reading import BadBackup
 from tests.cli import processes
 from tests.cli.processes import ROOT, environment, kill, rows, run, wait_for
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 pytestmark = pytest.mark.exhaustive
 

@@ -6,7 +6,8 @@ import gzip
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -14,9 +15,6 @@ from click.testing import CliRunner
 from ctxweb import statusline
 from ctxweb.cli import cli
 from sessions.engine.agents.claude_code import running_threshold
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GIVEN = {"model": {"id": "claude-opus-4-6"}, "context_window": {"context_window_size": 200_000}, "version": "2.1.150"}
 

@@ -6,18 +6,15 @@ import re
 import select
 import socket
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.cli.processes import rows, set_up
 from tests.cli.serving import Served, until
 from tests.services.claude_lines import session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.exhaustive
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from ctxweb.cli import cli
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def call(*arguments: str, code: int = 0) -> Result:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from click.testing import Result
+from pytest_django import Settings
 
 from sessions.adapters import anthropic_client
 from sessions.engine.reading.jsonio import loads
 from tests.cli.processes import run, set_up
 from tests.engine.claude_lines import claude_session
-from tests.fake_anthropic import Answer, counted
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
-    from pytest_django.fixtures import SettingsWrapper
-
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic, counted
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -31,7 +26,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def keyed(fake_anthropic: FakeAnthropic, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> FakeAnthropic:
+def keyed(fake_anthropic: FakeAnthropic, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> FakeAnthropic:
     monkeypatch.setattr(anthropic_client, "BACKOFF_SECONDS", 0.01)
     settings.ANTHROPIC_API_KEY = f"sk-{fake_anthropic.base_url}"
     settings.ANTHROPIC_BASE_URL = fake_anthropic.base_url

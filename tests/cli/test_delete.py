@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from ctxweb.commands import delete
 from sessions.engine.reading.jsonio import loads
@@ -15,11 +16,6 @@ from tests.cli.processes import rows, run, set_up
 from tests.services.claude_lines import session
 from tests.services.packs import zipped
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from click.testing import Result
 
 
 @pytest.fixture

@@ -6,16 +6,13 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from sessions.engine.reading.jsonio import loads
 from tests.cli import processes
 from tests.cli.processes import ROOT, environment, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.exhaustive
 

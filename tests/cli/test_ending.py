@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.processes import run
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 ENDS = """
 import atexit, sys, threading, weakref

@@ -6,7 +6,7 @@ import os
 import stat
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -15,9 +15,6 @@ from ctxweb.cli import cli
 from ctxweb.env import SettingError, env_bool, env_int, env_str, env_word
 from tests.cli.processes import run, set_up
 from tests.services.claude_lines import session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_misspelt_setting_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
@@ -13,9 +13,6 @@ from ctxweb.cli import cli
 from scripts import examples
 from scripts.first_minute import lay_out
 from tests.arch.repository import ROOT, relative
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SHELL = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from pytest_django import Settings
 
 from ctxweb.commands import export
 from sessions.engine.reading.jsonio import loads
@@ -13,11 +14,6 @@ from sessions.engine.reading.reading import read_transcripts
 from tests.cli.processes import run
 from tests.engine.claude_lines import claude_session
 from tests.web.stored import pressed, store, store_pair
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
 
 
 @pytest.fixture
@@ -81,7 +77,7 @@ def test_wrong_usage_is_said(file: Path, options: tuple[str, ...]) -> None:
     assert call(file, *options, code=2).stderr.startswith("Usage:")
 
 
-def test_a_stored_session(db: None, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stored_session(db: None, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     monkeypatch.setattr("ctxweb.startup.migrate", lambda: 0)
     session = store(pressed())
@@ -95,7 +91,7 @@ def test_a_stored_session(db: None, tmp_path: Path, settings: SettingsWrapper, m
 
 @pytest.mark.parametrize("target", ["jsonl", "anthropic", "openai"])
 def test_each_session_of_an_archive_has_its_own_words(
-    db: None, target: str, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+    db: None, target: str, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     monkeypatch.setattr("ctxweb.startup.migrate", lambda: 0)

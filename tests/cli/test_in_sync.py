@@ -5,19 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from pytest_django import Settings
 
 from ctxweb.supervisor import Follower
 from sessions.adapters.synced import Progress, Synced, add_agents, keep_synced, progress
 from tests.cli.processes import ROOT, environment, kill, rows, set_up, wait_for
 from tests.services.claude_lines import Lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = pytest.mark.exhaustive
 
@@ -47,7 +43,7 @@ def test_what_was_added_is_read_and_read_again_when_it_grows(tmp_path: Path) -> 
         kill(process)
 
 
-def test_a_process_follows_exactly_while_something_is_chosen(tmp_path: Path, settings: SettingsWrapper) -> None:
+def test_a_process_follows_exactly_while_something_is_chosen(tmp_path: Path, settings: Settings) -> None:
     settings.DATA = tmp_path
     follower = Follower()
     follower.look()

@@ -3,7 +3,8 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -18,9 +19,6 @@ from tests.cli.processes import rows, run
 from tests.services.claude_lines import session
 from tests.services.families import HOME, project
 from tests.services.packs import tar_gz, zipped
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

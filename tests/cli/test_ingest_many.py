@@ -6,7 +6,8 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,6 @@ from tests.cli.processes import ROOT, environment, set_up
 from tests.services.claude_lines import session
 from tests.services.packs import zipped
 from tests.services.test_shared_history import data, resumed, talk
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 INGEST = """
 import os, sys

@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner, Result
 from django.contrib.auth.models import User
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
 
 from ctxweb.commands import _sending, ingest
 from sessions.models import Session, Upload
 from sessions.services.tokens import make_token
 from tests.web.stored import pressed
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-    from pytest_django.live_server_helper import LiveServer
-
 
 @pytest.fixture
-def file(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> Path:
+def file(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     monkeypatch.setenv("NO_PROXY", "*")
     monkeypatch.delenv("CTXWEB_TOKEN", raising=False)
@@ -45,7 +41,7 @@ def test_a_file_is_sent_read_and_recognised(live_server: LiveServer, file: Path)
         assert one["sessions"] == [Session.objects.get().pk]
 
 
-def test_a_team_asks_for_a_token(live_server: LiveServer, file: Path, settings: SettingsWrapper) -> None:
+def test_a_team_asks_for_a_token(live_server: LiveServer, file: Path, settings: Settings) -> None:
     settings.REQUIRE_LOGIN = True
     refused = sent(str(file), "--to", live_server.url)
     assert refused.exit_code == 1
@@ -59,7 +55,7 @@ def test_a_team_asks_for_a_token(live_server: LiveServer, file: Path, settings: 
 
 
 def test_what_is_stored_but_cannot_be_followed_has_not_failed(
-    live_server: LiveServer, file: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+    live_server: LiveServer, file: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where the server is an older one, or goes away meanwhile."""
     monkeypatch.setattr("sessions.tasks.wake", lambda n: None)

@@ -7,7 +7,9 @@ import gzip
 import lzma
 import sqlite3
 import subprocess
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -21,10 +23,6 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.jsonio import dumps, loads
 from tests.engine.claude_lines import claude_session
 from tests.services.packs import tar_gz, zipped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 SESSION = claude_session(n_turns=4, compact_after=2).encode()
 OTHER = claude_session(n_turns=6, compact_after=3).encode()

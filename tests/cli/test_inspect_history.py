@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from click.testing import CliRunner
 
 from ctxweb.commands.inspect import command
 from tests.engine.verdict_files import Codex
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def shown(tmp_path: Path, history: int) -> str:

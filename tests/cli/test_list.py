@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import pytest
 from click.testing import CliRunner, Result
@@ -17,10 +17,8 @@ from ctxweb.commands import list as list_module  # loaded before a test replaces
 from sessions.adapters.local import local_files
 from sessions.engine.agents.agent import agents
 from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Parsed
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Parsed
 
 
 @pytest.fixture

@@ -11,11 +11,14 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 pytest.importorskip("mcp", reason="install ctxweb[mcp]")
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import httpx2
 from click.testing import CliRunner
@@ -28,10 +31,6 @@ from ctxweb.mcp.answers import Shelf, context, said_in_files
 from ctxweb.mcp.server import DATA, LEAST_TOKEN, MOST_TOKENS, ForToken, page, pieces
 from sessions.engine.tokens.tokenizer import count
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 TOOLS = ["best_setting", "context_now", "restore", "search_sessions", "what_was_lost", "why_compacted"]
 RULE = "Never touch the lock file"

@@ -7,10 +7,11 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -20,10 +21,6 @@ from sessions.adapters.anthropic_client import Access, Client
 from sessions.adapters.calls import CallFailed, pointed_to
 from tests.arch.repository import ROOT
 from tests.web.stored import pressed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 TOKEN = "ctxweb_of-the-tests-alone"
 CODES = (301, 302, 303, 307, 308)

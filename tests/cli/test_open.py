@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import urllib.request
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,9 +16,6 @@ from ctxweb import datalock
 from ctxweb.cli import cli
 from tests.cli.processes import environment, rows, run, set_up
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.exhaustive
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import threading
+from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
@@ -14,9 +14,6 @@ from ctxweb import terminal as _patience
 from ctxweb.cli import cli
 from ctxweb.terminal import CLEARED, MOST_CHARS, patience
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Screen(io.StringIO):

@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
@@ -14,10 +15,6 @@ from click.testing import CliRunner
 
 from ctxweb.cli import cli
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 SESSION = claude_session(n_turns=4, compact_after=2).encode()
 TAKES_FILES = ("files", "corpus", "paths", "what")

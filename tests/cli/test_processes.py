@@ -7,9 +7,10 @@ import json
 import os
 import re
 import signal
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -19,9 +20,6 @@ from tests.cli.serving import PATIENCE, Served, until
 from tests.faults.clients import HEADERS, form
 from tests.faults.files import transcript
 from tests.services.claude_lines import MODEL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 pytestmark = pytest.mark.exhaustive
 

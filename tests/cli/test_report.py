@@ -5,16 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 from click.testing import CliRunner
 
 from ctxweb.commands import replay, report
 from tests.engine.claude_lines import Lines, claude_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 KEY = "sk-ant-api03-" + "Zq7" * 20
 SETTING = ["--policy", "claude_code", "--set", "pct_override=20", "--summarizer", "stub:4000"]

@@ -7,14 +7,11 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.processes import ROOT, environment
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MADE = """
 from ctxweb import startup

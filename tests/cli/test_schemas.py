@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import jsonschema_rs
 import pytest
+from pytest_django import Settings
 
 from ctxweb.commands import delete, ingest
 from scripts.schemas import COMMANDS, FOLDER, PLAIN, SLOW, STORED, documents, fixtures, stored
 from tests.arch.repository import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, *PLAIN])
@@ -30,7 +27,7 @@ def test_what_is_printed_is_as_published(command: str) -> None:
 
 @pytest.mark.django_db
 def test_what_is_printed_of_stored_sessions_is_as_published(
-    tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT, settings.ANTHROPIC_API_KEY = tmp_path / "blobs", ""
     for module in (ingest, delete):

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from pytest_django import Settings
 
 from ctxweb.cli import cli
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _library(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
+def _library(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     monkeypatch.setattr("ctxweb.startup.start_django", lambda: None)
     lines = Lines().prompt("Fix it").turn("Traceback in billing_worker.py line 3")

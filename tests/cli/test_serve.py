@@ -6,7 +6,8 @@ import os
 import re
 import signal
 import socket
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -16,10 +17,6 @@ from ctxweb.cli import cli
 from tests.cli.processes import rows, run, send, set_up
 from tests.cli.serving import Served, is_running, until
 from tests.services.claude_lines import Lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.fixture

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.cli.processes import run
 from tests.engine.claude_lines import claude_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SECRET = "sk-ant-api03-" + "Zq7" * 20
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -10,10 +10,6 @@ from click.testing import CliRunner
 from ctxweb.cli import cli
 from tests.cli.test_piped import NEEDED, commands
 from tests.web.test_sinks import HIDDEN, KEY, acts, hostile_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 FORMS = {"--json": "json", "--csv": "csv", "--markdown": "markdown", "": "terminal"}
 MARKDOWN = {"report", "study"}

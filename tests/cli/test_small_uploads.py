@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +15,6 @@ from tests.servers.servers import needs, run_python
 from tests.servers.test_brokers import RECEIVE, SHARED, shared
 from tests.servers.test_brokers import worker as shared_worker
 from tests.services.claude_lines import Lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.exhaustive
 

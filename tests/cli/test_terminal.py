@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -12,9 +12,6 @@ from rich.table import Table
 
 from ctxweb.cli import cli
 from ctxweb.terminal import printable, terminal, titled
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOSTILE = "[/] [bold]x \x1b[31mred\x1b]0;t\x07 \u202egnp \x9b2J \ud83d :smile: \0"
 

@@ -7,23 +7,20 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ctxweb.commands import watch
 from sessions.adapters.synced import files_below
 from sessions.engine.reading.jsonio import loads
+from sessions.services.live import Followed
 from tests.cli.processes import ROOT, environment, kill, rows, set_up, wait_for
 from tests.services.claude_lines import Lines, session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from sessions.services.live import Followed
 
 pytestmark = pytest.mark.exhaustive
 

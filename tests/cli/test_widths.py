@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from ctxweb.cli import cli
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 COMMANDS = (
     ("replay", "--policy", "claude_code"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 import pytest
@@ -15,9 +15,6 @@ from ctxweb.commands import skills
 from ctxweb.commands._writing import new_file
 from ctxweb.commands.skills import BODY, END, START
 from sessions.engine.demo.session import write_demo
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MINE = b"what a person wrote\r\n\xff\n"
 WRITERS = {

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_django.fixtures import SettingsWrapper
+    from pytest_django import Settings
 
 N_LINES, N_FILES = 500, 500
 SEEDS_OF_A_FILE = 5 if EVERY else 3
@@ -64,7 +64,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 @pytest.mark.django_db(transaction=False)
 def test_a_wrong_command_line_is_answered_in_words(
-    command: str, folder: Path, settings: SettingsWrapper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, folder: Path, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     monkeypatch.setattr(copies, "MOST_TRIES", 1)  # the test's own transaction holds the database

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from sessions.models import Upload
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Ingest = Callable[..., Upload]
 

@@ -5,23 +5,20 @@ from __future__ import annotations
 import errno
 import io
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sessions.adapters import storage
+from sessions.adapters.storage import Blob
 from sessions.models import Media, Session, SessionFacts, State
 from sessions.services import ahead, counting, ingest
 from sessions.services.ingest import read_alone
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
 from tests.services.packs import zipped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from sessions.adapters.storage import Blob
 
 pytestmark = pytest.mark.django_db
 

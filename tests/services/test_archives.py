@@ -4,7 +4,8 @@ import bz2
 import gzip
 import logging
 import lzma
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import zstandard
@@ -16,15 +17,10 @@ from sessions.services import ingest as ingest_module
 from sessions.services import parts
 from sessions.services.ingest import ingest
 from tests.services.claude_lines import png, session
+from tests.services.conftest import Ingest
 from tests.services.families import project
 from tests.services.packs import tar_gz, tarred, zipped
 from tests.services.test_ingest import Lines, everything
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 

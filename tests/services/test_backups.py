@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 import tarfile
+from collections.abc import Callable
 from contextlib import closing
-from typing import IO, TYPE_CHECKING
+from pathlib import Path
+from typing import IO
 
 import pytest
 from django.db import connection, transaction
@@ -17,13 +19,8 @@ from sessions.services.backups import BLOBS, copies, writing
 from sessions.services.backups.copies import named_in
 from sessions.services.backups.writing import write_backup
 from sessions.services.deleting import delete
+from tests.services.conftest import Ingest
 from tests.services.test_deleting import SHOT, the, with_shots
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from tests.services.conftest import Ingest
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),  # SQLite copies what is committed

@@ -14,7 +14,7 @@ from sessions.engine.base import limits
 from sessions.models import Job, Media, Session, State, Upload
 from sessions.services.ingest import ingest
 from tests.services.claude_lines import Lines, png, session
-from tests.services.conftest import Ingest  # noqa: TC001 - a fixture's type
+from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 

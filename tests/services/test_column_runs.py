@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.forms import model_to_dict
+from django.test import Client
 from django.utils import timezone
 
 from sessions import selectors
@@ -20,11 +21,6 @@ from sessions.services.processes import Ending
 from tests.services.claude_lines import Lines, session
 from tests.web.stored import store
 from tests.web.test_columns import long_talk
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 PAGES = ("", "why/", "replay/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -30,10 +30,8 @@ from sessions.services.links import create_link, find_link
 from sessions.services.uploads import receive
 from tests.every import EVERY
 from tests.services.claude_lines import Lines, session
+from tests.services.conftest import Ingest
 from tests.services.packs import zipped
-
-if TYPE_CHECKING:
-    from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 

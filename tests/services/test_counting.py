@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,9 +11,6 @@ from sessions.adapters import storage
 from sessions.engine.tokens.tokenizer import TokenCounter, count
 from sessions.engine.tokens.tokenizer_process import InPlaceCounter, ProcessCounter
 from sessions.services import counting
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 @pytest.fixture

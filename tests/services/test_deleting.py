@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -35,10 +35,8 @@ from sessions.services.media import media_bytes
 from sessions.services.model_summaries import keep_answer, kept_answer
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
+from tests.services.conftest import Ingest
 from tests.services.packs import zipped
-
-if TYPE_CHECKING:
-    from tests.services.conftest import Ingest
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 

@@ -6,10 +6,12 @@ import io
 import os
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions import selectors
 from sessions.adapters import storage
@@ -30,22 +32,16 @@ from sessions.services.doctor import examine
 from sessions.services.ingest import ingest
 from sessions.services.model_summaries import keep_answer
 from sessions.services.uploads import receive
+from tests.services.conftest import Ingest
 from tests.services.packs import zipped
 from tests.services.test_deleting import SHOT, keep_apart, the, with_shots
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-
-    from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 LONG_AGO = time.time() - 7200
 
 
 @pytest.fixture(autouse=True)
-def data(tmp_path: Path, settings: SettingsWrapper) -> Path:
+def data(tmp_path: Path, settings: Settings) -> Path:
     """A data folder of its own, as a start leaves it."""
     folder = tmp_path / "data"
     (folder / "tmp").mkdir(parents=True, mode=0o700)

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.transcript.types import Content, Kind
+from sessions.engine.transcript.types import Content, Kind, Message
 from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import ModelAnswer
 from sessions.services import exact_counts
 from sessions.services.exact_counts import Counted, RangeCount, counting_model
 from tests.engine.sessions import Build
-from tests.fake_anthropic import Answer, counted
-
-if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Message
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from tests.fake_anthropic import FakeAnthropic, Seen
+from tests.fake_anthropic import Answer, FakeAnthropic, Seen, counted
 
 pytestmark = pytest.mark.django_db
 MODEL = "claude-sonnet-5-5"

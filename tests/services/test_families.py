@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.models import Session
 from tests.samples import samples_dir
+from tests.services.conftest import Ingest
 from tests.services.families import HOME, agent, parent, project, rollout
 from tests.services.packs import tar_gz, zipped
-
-if TYPE_CHECKING:
-    from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 

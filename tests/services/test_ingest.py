@@ -3,7 +3,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.db import OperationalError, connection
@@ -20,11 +20,7 @@ from sessions.services.links import create_link, find_link
 from sessions.services.media import media_bytes
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.conftest import Ingest
+from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 SIGN_OF_LIFE = re.compile(r'UPDATE "\w+" SET ("done_bytes" = \d+, )?"heartbeat_at" = [^,]+ WHERE ')

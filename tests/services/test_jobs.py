@@ -9,10 +9,11 @@ import socket
 import subprocess
 import sys
 import threading
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from django.db import InterfaceError
+from pytest_django import DjangoAssertNumQueries
 
 from sessions.models import Job, Member, Session, State, Upload
 from sessions.services import jobs, processes, queue, work
@@ -21,11 +22,6 @@ from sessions.services.processes import Ending, name_of, this_process
 from sessions.services.uploads import receive
 from sessions.services.work import UPLOADS
 from tests.services.packs import zipped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_django import DjangoAssertNumQueries
 
 pytestmark = pytest.mark.django_db
 

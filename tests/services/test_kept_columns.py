@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import AbstractContextManager
 
 import pytest
 from django.db import OperationalError
@@ -10,11 +10,7 @@ from django.db import OperationalError
 from sessions.models import Session, SessionColumns
 from sessions.services import column_runs
 from tests.services.claude_lines import session
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from tests.services.conftest import Ingest
+from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 

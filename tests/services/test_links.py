@@ -7,7 +7,7 @@ from sessions.engine.redact import BY_KEY, Choice
 from sessions.models import ReplayLink, Session
 from sessions.services.links import Terms, count_view, create_link, find_link, renew_link, revoke_link
 from tests.services.claude_lines import session
-from tests.services.conftest import Ingest  # noqa: TC001 - a fixture's type
+from tests.services.conftest import Ingest
 
 
 @pytest.fixture

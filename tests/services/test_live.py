@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +17,7 @@ from sessions.services.links import create_link, find_link
 from sessions.services.live import Change, Followed, follow_file, unchanged
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.services.conftest import Ingest
+from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 

@@ -8,7 +8,6 @@ import io
 import json
 import random
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from django.core.files.storage import InMemoryStorage
@@ -25,11 +24,9 @@ from sessions.services.ingest import ingest
 from sessions.services.live import follow_file
 from sessions.services.media import make_thumbnails, media_bytes
 from tests.services.claude_lines import Lines, png
+from tests.services.conftest import Ingest
 from tests.services.packs import zipped
 from tests.services.test_deleting import SHOT, files, keep_apart, the, with_shots
-
-if TYPE_CHECKING:
-    from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures/transcripts"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,7 +13,7 @@ from sessions.engine.base.errors import BadParameter
 from sessions.engine.policies.policy import Draft, Item
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
-from sessions.engine.replays.replay import replay
+from sessions.engine.replays.replay import Replay, replay
 from sessions.engine.replays.summaries import Brief, drafted_message
 from sessions.engine.tokens.tokenizer import count
 from sessions.engine.weigh.calibration.calibrate import weigh
@@ -22,11 +21,7 @@ from sessions.models import ModelAnswer
 from sessions.services import model_summaries
 from sessions.services.model_summaries import SummaryWriter, Wanted, conversation, estimate
 from tests.engine.claude_lines import claude_session
-from tests.fake_anthropic import Answer, stream
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.replay import Replay
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic, stream
 
 pytestmark = pytest.mark.django_db
 MODEL = "claude-sonnet-5-5"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,9 +18,6 @@ from sessions.services.live import Change, follow_file
 from sessions.services.uploads import Received, receive
 from tests.services.claude_lines import Lines
 from tests.services.packs import zipped
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.django_db
 

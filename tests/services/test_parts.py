@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from sessions.services.uploads import receive
 from tests.services.claude_lines import session
 from tests.services.packs import zipped
 from tests.services.test_ingest import everything
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.django_db
 CRASH = Ending("its process was ended by SIGSEGV", by_its_work=True)

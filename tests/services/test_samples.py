@@ -10,7 +10,7 @@ from sessions import selectors
 from sessions.adapters import storage
 from sessions.models import Session, State
 from tests.samples import find_samples, samples_dir
-from tests.services.conftest import Ingest  # noqa: TC001 - a fixture's type
+from tests.services.conftest import Ingest
 
 pytestmark = [pytest.mark.samples, pytest.mark.django_db]
 

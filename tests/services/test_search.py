@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.db import connection, transaction
@@ -25,9 +25,6 @@ from sessions.services.ingest import ingest
 from sessions.services.live import follow_file
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = pytest.mark.django_db
 

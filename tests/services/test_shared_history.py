@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -13,9 +13,7 @@ from sessions.models import Session, SessionFacts, SessionKey, State
 from sessions.services.ingest import ingest
 from sessions.services.sharing import keys_of
 from tests.engine.claude_lines import Lines
-
-if TYPE_CHECKING:
-    from tests.services.conftest import Ingest
+from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 N_OLD = 12

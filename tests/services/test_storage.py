@@ -2,17 +2,15 @@ from __future__ import annotations
 
 import hashlib
 import io
-from typing import IO, TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
 
 import pytest
 from django.core.files.storage import InMemoryStorage
 
 from sessions.adapters import frames, storage
 from sessions.faults import FaultError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 DATA = b"three kilobytes" * 200
 SHA256 = hashlib.sha256(DATA).hexdigest()

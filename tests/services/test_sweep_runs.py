@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -12,9 +12,7 @@ from sessions.services import queue, sweep_runs, sweeping
 from sessions.services.processes import Ending, this_process
 from sessions.services.work import SWEEPS
 from tests.services.claude_lines import session
-
-if TYPE_CHECKING:
-    from tests.services.conftest import Ingest
+from tests.services.conftest import Ingest
 
 pytestmark = pytest.mark.django_db
 

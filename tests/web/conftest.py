@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import plotly.io
 import pytest
+from pytest_django import Settings
 
+from sessions.models import Session
 from tests.web.drawn import check
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
 
 
 @pytest.fixture(autouse=True)
@@ -31,14 +27,14 @@ def valid_figures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def session(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def session(db: None, tmp_path: Path, settings: Settings) -> Session:
     """A stored session with an over-counted screenshot."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(pressed())
 
 
 @pytest.fixture
-def team(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> None:
+def team(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that asks for signing in, on which no worker reads by itself."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     settings.REQUIRE_LOGIN = True

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from tests.services.claude_lines import MODEL, Lines, png
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 LEAST = 40
 """Of the thing, where there is as much of it as once."""

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import html as markup
 import re
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth import get_user_model
+from django.test import Client
+from pytest_django import Settings
 
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
 from sessions.engine.reports import report
-from sessions.models import SavedView
+from sessions.models import SavedView, Session
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import build_ab
 from sessions.selectors import load_weighed
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
 
 HTMX = {"HX-Request": "true"}
 TWO = "policy=sliding_window&window=20000&p.trigger=80&b.policy=sliding_window&b.window=20000&b.p.trigger=60"
@@ -176,7 +171,7 @@ def test_a_name_is_needed_and_a_kind_must_be(client: Client, session: Session) -
 
 
 @pytest.mark.django_db
-def test_with_accounts_only_the_owner_sees_a_view(client: Client, session: Session, settings: SettingsWrapper) -> None:
+def test_with_accounts_only_the_owner_sees_a_view(client: Client, session: Session, settings: Settings) -> None:
     settings.REQUIRE_LOGIN = True
     alice, bob = (get_user_model().objects.create_user(name, password="correct horse") for name in ("alice", "bob"))
     client.force_login(alice)

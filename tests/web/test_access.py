@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions.models import (
     ApiToken,
@@ -36,13 +40,6 @@ from sessions.services.uploads import receive
 from sessions.services.work import work_one
 from tests.services.claude_lines import Lines, png
 from tests.web.test_no_5xx import routes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from django.http import HttpResponse
-    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = pytest.mark.django_db
 
@@ -292,7 +289,7 @@ def answered(response: HttpResponse) -> str:
 
 
 @pytest.fixture
-def team(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> dict[str, Client]:
+def team(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> dict[str, Client]:
     """The cast, signed in: alice owns, bob is a member, carol an admin."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     settings.REQUIRE_LOGIN = True
@@ -327,7 +324,7 @@ def test_every_route_has_its_rule() -> None:
     assert set(TABLE) == set(ROUTES), "add the route to TABLE, or take it out"
 
 
-def test_everybody_gets_what_the_table_says(team: dict[str, Client], settings: SettingsWrapper) -> None:
+def test_everybody_gets_what_the_table_says(team: dict[str, Client], settings: Settings) -> None:
     settings.ANTHROPIC_BASE_URL = "http://127.0.0.1:9"
     alice = User.objects.get(username="alice")
     sessions = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from django.http import QueryDict
@@ -22,10 +23,6 @@ from sessions.pages.ui.addresses import TRAVELS
 from sessions.runs import replay_state as replay
 from tests.arch.repository import ROOT
 from tests.every import examples
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 NUMBERS = ("", "0", "1", "7", "1,000", "200000", "-1", "x")
 REPLAY = {

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from ctxweb.cli import cli
 from sessions.engine.redact import BY_KEY
@@ -19,11 +21,6 @@ from sessions.services.work import work_one
 from tests.services.claude_lines import Lines
 from tests.web.stored import pressed, store
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-
 pytestmark = pytest.mark.django_db
 
 WINDOW = ["--policy", "sliding_window", "--window", "20000"]
@@ -31,7 +28,7 @@ ASKED = {"policy": "sliding_window", "window": "20000"}
 
 
 @pytest.fixture
-def file(tmp_path: Path, settings: SettingsWrapper) -> Path:
+def file(tmp_path: Path, settings: Settings) -> Path:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     path = tmp_path / "pay-button.jsonl"
     path.write_bytes(pressed())
@@ -228,7 +225,7 @@ def test_another_sites_page_changes_nothing(file: Path) -> None:
     assert Upload.objects.count() == 1
 
 
-def test_a_token_acts_for_its_owner_and_no_longer(file: Path, settings: SettingsWrapper) -> None:
+def test_a_token_acts_for_its_owner_and_no_longer(file: Path, settings: Settings) -> None:
     settings.REQUIRE_LOGIN = True
     alice = User.objects.create_user("alice", password="x")
     made = make_token(name="CI", scopes=["upload"], owner_id=alice.pk)
@@ -244,7 +241,7 @@ def test_a_token_acts_for_its_owner_and_no_longer(file: Path, settings: Settings
     assert client.post("/api/uploads")["WWW-Authenticate"].startswith("Bearer")
 
 
-def test_an_upload_token_follows_its_accounts_uploads_alone(file: Path, settings: SettingsWrapper) -> None:
+def test_an_upload_token_follows_its_accounts_uploads_alone(file: Path, settings: Settings) -> None:
     settings.REQUIRE_LOGIN = True
     alice, bob = (User.objects.create_user(name) for name in ("alice", "bob"))
     carol = User.objects.create_superuser("carol")
@@ -264,7 +261,7 @@ def test_an_upload_token_follows_its_accounts_uploads_alone(file: Path, settings
     assert ci.get(f"/api/sessions/{Session.objects.values_list('pk', flat=True)[0]}/why").status_code == 403
 
 
-def test_tokens_are_made_on_the_page_and_shown_once(settings: SettingsWrapper) -> None:
+def test_tokens_are_made_on_the_page_and_shown_once(settings: Settings) -> None:
     settings.REQUIRE_LOGIN = True
     client = Client()
     client.force_login(User.objects.create_user("alice"))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
@@ -13,8 +15,10 @@ from django.db import close_old_connections
 from hypothesis import HealthCheck, given
 from hypothesis import settings as drawing
 from hypothesis.errors import Unsatisfiable
+from pytest_django import Settings
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
+from schemathesis.schemas import APIOperation
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
     response_schema_conformance,
@@ -23,13 +27,6 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.every import EVERY
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-    from schemathesis.schemas import APIOperation
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 N_EXAMPLES = 10 if EVERY else 4
@@ -51,7 +48,7 @@ def _one_connection() -> Iterator[None]:
 @pytest.mark.usefixtures("_one_connection")
 @pytest.mark.parametrize("accounts", [False, True])
 def test_every_answer_is_declared(
-    accounts: bool, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+    accounts: bool, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     settings.ALLOWED_HOSTS = ["*"]

@@ -7,23 +7,19 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from pytest_django import Settings
+from pytest_django.live_server_helper import LiveServer
 
 from sessions.models import Session
 from tests.arch.repository import ROOT
 from tests.web.stored import pressed
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-    from pytest_django.live_server_helper import LiveServer
-
 
 @pytest.fixture
-def run(live_server: LiveServer, tmp_path: Path, settings: SettingsWrapper) -> object:
+def run(live_server: LiveServer, tmp_path: Path, settings: Settings) -> object:
     """Runs a command where the transcript lies, with the server's address."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     (tmp_path / "session.jsonl").write_bytes(pressed())

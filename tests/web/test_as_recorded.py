@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from django.http import QueryDict
+from django.test import Client
 
 from sessions import selectors
+from sessions.models import Session
 from sessions.pages.sweep import state as sweep_state
 from sessions.runs import replay_state as urlstate
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from django.test import Client
-
-    from sessions.models import Session
 
 WORDS = "Starts as recorded: threshold 155,000 (Claude Code 2.1.14)."
 PLAIN = "p.max_output=none&p.output_reserve_cap=20000&p.output=real"

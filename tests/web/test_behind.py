@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from pytest_django import Settings
 
 from ctxweb.front import visited
-
-if TYPE_CHECKING:
-    from pytest_django.fixtures import SettingsWrapper
 
 
 def asked(path: str = "/", named: str | None = None) -> dict[str, str]:
@@ -34,9 +30,7 @@ def asked(path: str = "/", named: str | None = None) -> dict[str, str]:
         ("/static", "/static/css/a.css", "/static/css/a.css"),
     ],
 )
-def test_the_site_s_own_path_is_taken_off_once(
-    settings: SettingsWrapper, prefix: str | None, path: str, below: str
-) -> None:
+def test_the_site_s_own_path_is_taken_off_once(settings: Settings, prefix: str | None, path: str, below: str) -> None:
     settings.FORCE_SCRIPT_NAME = prefix
     assert asked(path)["PATH_INFO"] == below
 
@@ -75,7 +69,7 @@ def test_the_site_s_own_path_is_taken_off_once(
     ],
 )
 def test_a_visitor_s_address_is_what_a_known_proxy_names(
-    settings: SettingsWrapper, proxies: int, named: str | None, visitor: str
+    settings: Settings, proxies: int, named: str | None, visitor: str
 ) -> None:
     settings.PROXIES = proxies
     assert asked(named=named)["REMOTE_ADDR"] == visitor

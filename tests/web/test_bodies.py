@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -14,11 +16,8 @@ from ctxweb import front as bodies
 from ctxweb import gateway
 from ctxweb.front import Allowance, BodyTooLargeError, BodyTooSlowError, SenderGoneError, receive_body
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Iterator
-    from pathlib import Path
+Script = list[dict[str, Any] | float]
 
-    Script = list[dict[str, Any] | float]
 
 Result = TypeVar("Result")
 

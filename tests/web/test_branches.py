@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions import selectors
 from sessions.models import Session
@@ -15,15 +16,11 @@ from sessions.services.ingest import ingest
 from tests.services.test_shared_history import data, resumed, talk
 from tests.web.stored import store
 
-if TYPE_CHECKING:
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
 REWIND = Path(__file__).parent.parent / "fixtures/transcripts/claude_code/rewind.jsonl"
 
 
 @pytest.fixture
-def pair(db: None, tmp_path: Path, settings: SettingsWrapper) -> tuple[Session, Session]:
+def pair(db: None, tmp_path: Path, settings: Settings) -> tuple[Session, Session]:
     """The session on its latest branch, and on the one that was left."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     latest = store(REWIND.read_bytes(), REWIND.name)

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 
 from sessions import selectors
 from sessions.engine.why.aftermath import aftermaths
+from sessions.models import Session
 from tests.web.stored import demo_file, store
-
-if TYPE_CHECKING:
-    from django.test import Client
-
-    from sessions.models import Session
 
 HTMX = {"HX-Request": "true"}
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import io
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 from django.urls import reverse
 
+from sessions.models import Session
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
-
-if TYPE_CHECKING:
-    from sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from sessions import selectors
 from sessions.adapters import own_models
@@ -17,7 +20,8 @@ from sessions.engine.packing import pack
 from sessions.engine.packing.section_file import Sections, seal, unseal
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.weigh.calibration import calibrate
-from sessions.models import SessionColumns
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.models import Session, SessionColumns
 from sessions.pages.why import fit, over_counts
 from sessions.runs import overview as overviews
 from sessions.runs import replays, stored
@@ -28,15 +32,6 @@ from sessions.services.prices import set_prices
 from tests.engine.claude_lines import claude_session
 from tests.services.claude_lines import Lines
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.engine.weigh.calibration.weighed import Weighed
-    from sessions.models import Session
 
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures" / "transcripts"
 VALUES = (
@@ -102,7 +97,7 @@ def long_talk() -> bytes:
 
 
 @pytest.fixture
-def talk(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def talk(db: None, tmp_path: Path, settings: Settings) -> Session:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(long_talk(), "talk.jsonl")
 
@@ -124,7 +119,7 @@ WHY = {"weigh", "verdicts_of", "over_count", "aftermaths", "compare", "_measured
 
 
 def test_another_process_reads_why_it_compacted(
-    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper, work: list[str]
+    client: Client, db: None, tmp_path: Path, settings: Settings, work: list[str]
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     talk = store(claude_session(900, compact_after=700).encode(), "why.jsonl")
@@ -177,7 +172,7 @@ def test_another_process_replays_no_more_than_the_policy_that_is_looked_at(
 
 
 def test_figures_under_another_model_table_are_worked_out_anew(
-    client: Client, talk: Session, work: list[str], tmp_path: Path, settings: SettingsWrapper
+    client: Client, talk: Session, work: list[str], tmp_path: Path, settings: Settings
 ) -> None:
     settings.MODELS_FILE = tmp_path / "models.toml"
     first = body(client, f"/s/{talk.pk}/")
@@ -263,7 +258,7 @@ def test_nothing_is_kept_of_a_session_that_changed_meanwhile(talk: Session) -> N
 
 
 def test_nothing_is_kept_of_a_short_session(
-    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+    client: Client, db: None, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     monkeypatch.setattr(stored_columns, "LEAST_MESSAGES", 1_000)

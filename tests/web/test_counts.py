@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from sessions.adapters import anthropic_client
+from sessions.models import Session
 from sessions.pages.counts import view as counts
 from sessions.services import exact_counts
-from tests.fake_anthropic import Answer, counted
-
-if TYPE_CHECKING:
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic, counted
 
 HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
 def keyed(
-    client: Client, fake_anthropic: FakeAnthropic, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+    client: Client, fake_anthropic: FakeAnthropic, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> FakeAnthropic:
     """The browser has given a key; ranges are of ten messages, longer where a call is open."""
     monkeypatch.setattr(anthropic_client, "BACKOFF_SECONDS", 0.01)

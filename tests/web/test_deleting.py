@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import re
 import uuid
-from typing import TYPE_CHECKING
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -17,9 +17,6 @@ from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.packs import zipped
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from django.http import HttpResponse
 
 pytestmark = pytest.mark.django_db
 DELETE = reverse("sessions:delete")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import tempfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -13,20 +14,15 @@ from django.db import OperationalError
 from django.db.backends.utils import CursorWrapper
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from ctxweb.front import Front
 from ctxweb.wsgi import application
 from sessions.adapters import storage
+from sessions.models import Session
 from sessions.services.links import Terms, create_link
 from tests.web.test_bodies import channel, part, scope, to_its_end
 from tests.web.test_no_5xx import arguments, routes
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
 
 FULL = OSError(errno.ENOSPC, "No space left on device")
 FIELDS = {
@@ -109,7 +105,7 @@ def test_a_full_folder_of_temporary_files_is_told(asked: dict[str, str], monkeyp
 @pytest.mark.parametrize("path", ["/uploads/", "/api/uploads", "/settings/"])
 @pytest.mark.parametrize("accept", [b"text/html", b"*/*"])
 def test_a_body_that_finds_no_place_is_told(
-    settings: SettingsWrapper, db: None, monkeypatch: pytest.MonkeyPatch, path: str, accept: bytes
+    settings: Settings, db: None, monkeypatch: pytest.MonkeyPatch, path: str, accept: bytes
 ) -> None:
     class Full(tempfile.SpooledTemporaryFile):  # type: ignore[type-arg]
         write = raising  # type: ignore[assignment]

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.core.files.storage import default_storage
+from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions.adapters import storage
 from sessions.engine.reading.jsonio import loads
 from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.transcript.types import Transcript
+from sessions.models import Session
 from tests.web.stored import store_pair
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.engine.transcript.types import Transcript
-    from sessions.models import Session
 
 SUFFIXES = {"jsonl": "ctxweb_jsonl", "anthropic.json": "anthropic_messages", "openai.json": "openai_chat"}
 
@@ -58,7 +53,7 @@ def test_a_session_is_read_back_from_each_download(client: Client, session: Sess
 
 @pytest.mark.parametrize("suffix", sorted(SUFFIXES))
 def test_each_session_of_an_archive_has_its_own_words(
-    client: Client, db: None, suffix: str, tmp_path: Path, settings: SettingsWrapper
+    client: Client, db: None, suffix: str, tmp_path: Path, settings: Settings
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     pair = store_pair()

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
 
 from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.baseline import own_policy
@@ -18,11 +20,6 @@ from tests.samples import find_samples
 from tests.web.stored import demo_file, store
 from tests.web.test_links import opened, share
 from tests.web.test_one_figure import told
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 SAMPLES = (

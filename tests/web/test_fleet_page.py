@@ -5,10 +5,12 @@ from __future__ import annotations
 import html as markup
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from django.test import Client
+from pytest_django import Settings
 
 from ctxweb.commands.fleet import command
 from sessions.engine.models.model_info import normalised
@@ -21,17 +23,11 @@ from tests.engine.test_fleet import compacted
 from tests.web.stored import pressed, store
 from tests.why_cases.claude import claude
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def library(tmp_path: Path, settings: SettingsWrapper) -> list[Session]:
+def library(tmp_path: Path, settings: Settings) -> list[Session]:
     """One session that was compacted, one with a screenshot that is overcounted, one without either."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     plain = claude()

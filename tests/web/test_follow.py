@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
 
 from sessions.models import Session
 from sessions.pages.session import follow
 from sessions.services.live import follow_file
 from tests.services.claude_lines import Lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db(transaction=True)  # closing a stream closes its connection
 HTMX = {"HX-Request": "true"}

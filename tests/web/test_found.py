@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from sessions.adapters.synced import Progress, Synced, keep_progress, synced, synced_files
 from tests.web.rows import make_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
-def home(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A person's own server, whose home has two sessions of one agent, in two projects, and one of another."""
     monkeypatch.setenv("HOME", str(tmp_path))
     settings.FINDS_SESSIONS, settings.DATA = True, tmp_path / "data"
@@ -32,12 +28,12 @@ def home(tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPa
     return tmp_path
 
 
-def names(settings: SettingsWrapper) -> list[str]:
+def names(settings: Settings) -> list[str]:
     return [path.name for path, _ in synced_files(synced(settings.DATA))]
 
 
 def test_what_is_found_is_offered_and_nothing_is_kept_before_a_yes(
-    client: Client, home: Path, settings: SettingsWrapper
+    client: Client, home: Path, settings: Settings
 ) -> None:
     for n in range(1, 3):  # the first run, and with a session
         html = client.get("/").content.decode()
@@ -47,7 +43,7 @@ def test_what_is_found_is_offered_and_nothing_is_kept_before_a_yes(
     assert names(settings) == []
 
 
-def test_all_are_kept_in_sync_new_ones_too(client: Client, home: Path, settings: SettingsWrapper) -> None:
+def test_all_are_kept_in_sync_new_ones_too(client: Client, home: Path, settings: Settings) -> None:
     assert client.post("/found/", {"do": "all"})["Location"] == "/"
     subagent = home / ".claude/projects/-a/1/subagents/agent-x.jsonl"
     subagent.parent.mkdir(parents=True)
@@ -56,9 +52,7 @@ def test_all_are_kept_in_sync_new_ones_too(client: Client, home: Path, settings:
     assert sorted(names(settings)) == ["1.jsonl", "2.jsonl", "agent-x.jsonl", "new.jsonl", "rollout-3.jsonl"]
 
 
-def test_a_project_and_a_folder_of_ones_own_can_be_chosen(
-    client: Client, home: Path, settings: SettingsWrapper
-) -> None:
+def test_a_project_and_a_folder_of_ones_own_can_be_chosen(client: Client, home: Path, settings: Settings) -> None:
     mine = home / "mine" / "deep"
     mine.mkdir(parents=True)
     (mine / "9.json").write_text("{}")
@@ -73,9 +67,7 @@ def test_a_project_and_a_folder_of_ones_own_can_be_chosen(
 
 
 @pytest.mark.parametrize("other", ["nowhere", "/no/such/folder", "~", "/", "a\0b"])
-def test_a_folder_that_cannot_be_followed_says_why(
-    client: Client, home: Path, settings: SettingsWrapper, other: str
-) -> None:
+def test_a_folder_that_cannot_be_followed_says_why(client: Client, home: Path, settings: Settings, other: str) -> None:
     answer = client.post("/found/", {"other": other})
     assert answer.status_code == 400
     assert b'role="alert"' in answer.content
@@ -90,9 +82,7 @@ def test_not_now_asks_no_more_and_the_menu_leads_there(client: Client, home: Pat
     assert 'href="/found/"' in html
 
 
-def test_the_line_says_how_far_reading_is_and_can_be_paused(
-    client: Client, home: Path, settings: SettingsWrapper
-) -> None:
+def test_the_line_says_how_far_reading_is_and_can_be_paused(client: Client, home: Path, settings: Settings) -> None:
     make_session(1)
     client.post("/found/", {"do": "all"})
     keep_progress(settings.DATA, Progress(28, 9, 1))
@@ -112,14 +102,14 @@ def test_the_line_says_how_far_reading_is_and_can_be_paused(
     assert not synced(settings.DATA).paused
 
 
-def test_a_shared_server_offers_uploads_only(client: Client, home: Path, settings: SettingsWrapper) -> None:
+def test_a_shared_server_offers_uploads_only(client: Client, home: Path, settings: Settings) -> None:
     settings.FINDS_SESSIONS = False
     assert b"Found on this computer" not in client.get("/").content
     assert client.get("/found/").status_code == client.post("/found/", {"do": "all"}).status_code == 404
     assert not synced(settings.DATA).is_chosen
 
 
-def test_a_damaged_choice_keeps_nothing_in_sync(home: Path, settings: SettingsWrapper) -> None:
+def test_a_damaged_choice_keeps_nothing_in_sync(home: Path, settings: Settings) -> None:
     for text in ("", "[1]", '{"agents": 3}', '{"agents": null, "paused": "yes"}'):
         (settings.DATA / "synced.json").write_text(text)
         assert not synced(settings.DATA).paused

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
+from sessions.models import Session
 from tests.engine.test_growth import MOST, work
 from tests.every import EVERY
 from tests.web.growing import MANY, grown
 from tests.web.stored import store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 
@@ -67,12 +62,12 @@ def too_steep(row: list[int]) -> bool:
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("what", list(MANY)[:: 1 if EVERY else 3])
-def test_the_figures_of_a_page_grow_with_the_session(what: str, tmp_path: Path, settings: SettingsWrapper) -> None:
+def test_the_figures_of_a_page_grow_with_the_session(what: str, tmp_path: Path, settings: Settings) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     assert not (found := faults(what, TIMES)), "\n".join(found)
 
 
 @pytest.mark.parametrize("what", ["bad usages", "rules, calls and lines"])
-def test_a_first_visit_costs_what_there_is(what: str, tmp_path: Path, settings: SettingsWrapper) -> None:
+def test_a_first_visit_costs_what_there_is(what: str, tmp_path: Path, settings: Settings) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     assert not (found := faults(what, (1, 2))), "\n".join(found)

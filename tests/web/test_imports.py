@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import uuid
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 
 from sessions.models import Session, Upload
 from sessions.services.ingest import ingest
@@ -15,12 +18,6 @@ from sessions.services.uploads import receive
 from tests.services.claude_lines import session
 from tests.services.families import HOME, project
 from tests.services.packs import zipped
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django import DjangoAssertNumQueries
 
 pytestmark = pytest.mark.django_db
 

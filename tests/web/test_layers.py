@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 
+from sessions.models import Session
 from sessions.pages.session import causes
 from sessions.pages.session.bars import Mark
 from sessions.pages.session.chart import pressure_figure
@@ -15,11 +16,6 @@ from sessions.pages.session.lanes import LAYERS, layers
 from sessions.runs.overview import overview
 from tests.web.stored import demo_file, store
 from tests.web.test_charts import session_of
-
-if TYPE_CHECKING:
-    from django.test import Client
-
-    from sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 

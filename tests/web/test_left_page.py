@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from django.test import Client
+from pytest_django import Settings
 
 from ctxweb.cli import cli
 from sessions.engine.quality.doses import chance_words
@@ -15,12 +17,6 @@ from sessions.pages.quality.lost import shown_columns
 from tests.engine.claude_lines import Lines
 from tests.web.stored import store
 from tests.web.test_quality_page import story, words
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
 
 TWICE = "The port of the tests is 5433. Never touch package-lock.json. Work goes on in /srv/app/src/m3.py."
 
@@ -48,7 +44,7 @@ def twice() -> str:
 
 
 @pytest.fixture
-def blobs(db: None, tmp_path: Path, settings: SettingsWrapper) -> None:
+def blobs(db: None, tmp_path: Path, settings: Settings) -> None:
     """Uploads go to the test's own folder."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
 

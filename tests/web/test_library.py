@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,9 +18,6 @@ from sessions.selectors.library import PROJECTS, SHOWN
 from sessions.services.work import work_one
 from tests.web.rows import NOON, make_session
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}

@@ -5,18 +5,15 @@ from __future__ import annotations
 import datetime as dt
 import re
 import uuid
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 
 from sessions import selectors
 from sessions.models import Session
 from sessions.pages.library.context import FIRST_ROWS
 from sessions.selectors.files import GROUPED_FROM, key
 from tests.web.rows import NOON, make_file, make_session
-
-if TYPE_CHECKING:
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 

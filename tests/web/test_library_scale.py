@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from sessions import selectors
@@ -18,11 +19,6 @@ from sessions.models.viewer import Viewer, seen_as
 from sessions.selectors import files
 from sessions.selectors.library import library_facts
 from tests.web.rows import NOON, make_session
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 ADDRESSES = (

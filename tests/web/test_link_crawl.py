@@ -10,7 +10,8 @@ import random
 import re
 import string
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -28,9 +29,6 @@ from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.every import EVERY
 from tests.services.claude_lines import MODEL, Lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LETTERS = string.ascii_letters + string.digits
 MOST_ALIKE = 2 if EVERY else 1

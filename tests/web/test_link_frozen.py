@@ -7,14 +7,16 @@ import gzip
 import io
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.test import Client
 
 from ctxweb.version import ctxweb_version
 from sessions import selectors
+from sessions.engine.replays.replay import Replay
 from sessions.models import ModelPrice, ReplayLink, Session
 from sessions.pages.links import frozen
 from sessions.pages.links.opened import stored
@@ -24,11 +26,6 @@ from tests.engine.claude_lines import claude_session
 from tests.web.stored import store
 from tests.web.test_link_replies import BOTH, answer, shared
 from tests.web.test_links import HTMX, KEY, MAIL, STATE, opened, session, share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sessions.engine.replays.replay import Replay
 
 __all__ = ["session"]
 SAW = re.compile(r'id="saw-figure"')

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
+import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
 
@@ -16,10 +17,6 @@ from sessions.runs.overview import overview
 from sessions.runs.ranges import threshold_of
 from sessions.services import links as service
 from tests.web.test_links import HTMX, KEY, STATE, opened, session, share
-
-if TYPE_CHECKING:
-    import pytest
-    from django.http import HttpResponse
 
 __all__ = ["session"]
 BOTH = {"chosen": "1", "hide": [*BY_KEY], "allow": ["move", "reply"]}

@@ -7,7 +7,9 @@ import html
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -18,18 +20,13 @@ from sessions.models import ReplayLink, Session
 from sessions.pages.links import frozen
 from sessions.pages.links.opened import stored
 from sessions.runs import replays
+from sessions.runs.replay_state import ReplayState
+from sessions.runs.replays import ReplayRun
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
 from tests.web.test_link_crawl import compact, reached
 from tests.web.test_links import STATE, session, share
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from sessions.runs.replay_state import ReplayState
-    from sessions.runs.replays import ReplayRun
 
 __all__ = ["session"]
 VIEWS = ("session", "replay", "diff")

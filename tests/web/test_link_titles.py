@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.engine.costs.cost_report import span
 from sessions.models import ReplayLink, Session
 from sessions.pages.links.opened import stored
-from sessions.pages.ui.results import totals_table
+from sessions.pages.ui.results import TotalsRow, totals_table
 from sessions.runs import losses, replays
 from tests.web.test_links import opened, session, share
-
-if TYPE_CHECKING:
-    from sessions.pages.ui.results import TotalsRow
 
 __all__ = ["session"]
 SETTINGS = (

@@ -7,9 +7,11 @@ import io
 import json
 import logging
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.http import HttpResponse
 from django.test import Client
 from django.test.utils import override_script_prefix
 from hypothesis import given
@@ -27,11 +29,6 @@ from sessions.runs.removal import removal as removal_of
 from sessions.services.ingest import ingest
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.http import HttpResponse
 
 HTMX = {"HX-Request": "true"}
 KEY = "sk-ant-api03-" + "Zq7" * 20

@@ -6,17 +6,13 @@ import base64
 import hashlib
 import html
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from tests.arch.repository import ROOT
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +20,7 @@ SCRIPT = "document.title"
 
 
 @pytest.fixture
-def site(tmp_path: Path, settings: SettingsWrapper) -> Path:
+def site(tmp_path: Path, settings: Settings) -> Path:
     (tmp_path / "site/guides").mkdir(parents=True)
     (tmp_path / "secret.html").write_text("<p>secret")
     (tmp_path / "site/index.html").write_text(f"<h1>Start</h1><script>{SCRIPT}</script><script src=a.js></script>")
@@ -59,7 +55,7 @@ def test_nothing_else_is(client: Client, site: Path, name: str) -> None:
 
 
 @pytest.fixture
-def unbuilt(tmp_path: Path, settings: SettingsWrapper) -> None:
+def unbuilt(tmp_path: Path, settings: Settings) -> None:
     settings.DOCS = tmp_path / "nowhere"
 
 

@@ -11,11 +11,14 @@ import random
 import re
 import uuid
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.http import HttpResponseBase
 from django.test import Client
 from django.urls import resolve, reverse
+from pytest_django import Settings
 
 from sessions.models import Media, Session, Upload
 from sessions.services.ingest import ingest
@@ -28,12 +31,6 @@ from tests.misuse.test_misuse import hostile_session
 from tests.routes import routes
 from tests.samples import find_samples
 from tests.web.form_fields import JUNK, Fields, FormFields
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.http import HttpResponseBase
-    from pytest_django.fixtures import SettingsWrapper
 
 N_SESSIONS_OF_A_ROUTE = 10_000 if EVERY else 1
 N_VALUES_OF_A_FIELD = 10_000 if EVERY else 1
@@ -135,9 +132,7 @@ def _link(session: Session, chance: random.Random) -> str:
 
 
 @pytest.mark.exhaustive
-def test_no_address_answers_5xx(
-    db: None, tmp_path: Path, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_address_answers_5xx(db: None, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     settings.ANTHROPIC_BASE_URL = "http://127.0.0.1:9"
     monkeypatch.setattr("sessions.runs.handout.POSITIONS", 4)  # of 64, which a file works out for each address

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from sessions.services.ingest import ingest
@@ -14,11 +16,6 @@ from sessions.services.uploads import receive
 from tests.cli.test_inputs import HALF
 from tests.services.packs import zipped
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 GAP = "1 of 2 blocks (50%) of unknown type: smell"

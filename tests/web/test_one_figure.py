@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 
 from sessions.engine.costs.cost_report import span
+from sessions.models import Session
 from sessions.runs import replays
 from sessions.runs.replay_state import ReplayState
 from tests.engine.claude_lines import claude_session
 from tests.web.stored import demo_file, store
-
-if TYPE_CHECKING:
-    from django.test import Client
-
-    from sessions.models import Session
 
 SETTINGS = (20, 25)
 

@@ -6,25 +6,20 @@ import ast
 import json
 import re
 from html import unescape
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from django.test import Client
+from pytest_django import Settings
 
 from ctxweb.cli import cli
+from sessions.models import Session
 from tests.web.stored import store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
 
 
 @pytest.fixture
-def bot(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def bot(db: None, tmp_path: Path, settings: Settings) -> Session:
     """A chat of somebody's own bot."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     messages = [{"role": "system", "content": "You book tables."}]

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from sessions import selectors
 from sessions.adapters import own_models
 from sessions.engine.models.model_info import model_info, normalised, use_own_models
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
+from sessions.models import Session
 
 
 @pytest.fixture
-def file(tmp_path: Path, settings: SettingsWrapper) -> Iterator[Path]:
+def file(tmp_path: Path, settings: Settings) -> Iterator[Path]:
     """A table that is not there yet."""
     settings.MODELS_FILE, settings.MODELS_FILE_IS_NAMED = tmp_path / "models.toml", False
     own_models.look_again()
@@ -69,9 +64,7 @@ def test_a_wrong_entry_is_told_and_stays_in_the_form(
     assert not file.exists()
 
 
-def test_a_file_that_a_setting_names_is_not_written(
-    client: Client, db: None, file: Path, settings: SettingsWrapper
-) -> None:
+def test_a_file_that_a_setting_names_is_not_written(client: Client, db: None, file: Path, settings: Settings) -> None:
     settings.MODELS_FILE_IS_NAMED = True
     file.write_text('[models."glm-9"]\nwindow = 300_000\n')
     html = client.get("/settings/").content.decode()

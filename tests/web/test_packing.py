@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import gzip
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 
+from sessions.models import Session
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from django.test import Client
-
-    from sessions.models import Session
 
 ASKS = {"Accept-Encoding": "gzip"}
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-
-if TYPE_CHECKING:
-    from pytest_django.fixtures import SettingsWrapper
+from pytest_django import Settings
 
 pytestmark = pytest.mark.django_db
 NEW = "staple-horse-battery"
 
 
-def test_it_is_changed_with_the_old_one_alone(settings: SettingsWrapper) -> None:
+def test_it_is_changed_with_the_old_one_alone(settings: Settings) -> None:
     assert Client().get("/password/").status_code == 404  # no accounts here
     settings.REQUIRE_LOGIN = True
     assert Client().get("/password/")["Location"].startswith("/login/")

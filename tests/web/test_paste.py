@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions.engine.reading.reading import EXAMPLE
 from sessions.models import Upload
-
-if TYPE_CHECKING:
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
 
 WRONG = b'{"foo": 1, "bar": [1, 2]}'
 
@@ -42,7 +39,7 @@ def test_the_shape_that_a_wrong_paste_is_shown_is_read(client: Client, db: None)
     assert Upload.objects.get().filename == "pasted.jsonl"
 
 
-def test_the_page_knows_the_limit_and_its_setting(client: Client, db: None, settings: SettingsWrapper) -> None:
+def test_the_page_knows_the_limit_and_its_setting(client: Client, db: None, settings: Settings) -> None:
     settings.MAX_UPLOAD_BYTES = 5 * 1024 * 1024
     page = client.get("/").content.decode()
     assert 'data-most="5242880"' in page

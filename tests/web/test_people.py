@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from ctxweb.cli import cli
 from sessions.models import Invitation, ReplayLink, SavedView, Session, Upload
@@ -19,9 +19,6 @@ from sessions.services.links import create_link
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
 from tests.web.team import PASSWORD, account
-
-if TYPE_CHECKING:
-    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
 
@@ -81,7 +78,7 @@ def test_what_cannot_be_taken_is_said_and_the_invitation_still_stands(given: dic
     assert people.find_invitation(token=token) is not None
 
 
-def test_without_accounts_no_invitation_opens(settings: SettingsWrapper) -> None:
+def test_without_accounts_no_invitation_opens(settings: Settings) -> None:
     settings.REQUIRE_LOGIN = False
     assert Client().get(f"/join/{people.invite().token}/").status_code == 404
 
@@ -214,7 +211,7 @@ def test_the_console_invites_lists_and_removes() -> None:
     assert code == 0
 
 
-def test_a_server_without_accounts_is_as_it_was(settings: SettingsWrapper) -> None:
+def test_a_server_without_accounts_is_as_it_was(settings: Settings) -> None:
     settings.REQUIRE_LOGIN = False
     client = Client()
     session = stored(None)

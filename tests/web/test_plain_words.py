@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 
+from sessions.models import Session
 from tests.web.stored import store
-
-if TYPE_CHECKING:
-    from django.test import Client
-
-    from sessions.models import Session
 
 CHAT = [
     {"role": "system", "content": "You book flights. " * 40},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from django.apps import apps
@@ -16,13 +16,9 @@ from django.http import HttpRequest, HttpResponse
 from django.template import engines
 from django.test import Client, RequestFactory, override_settings
 from django.urls import path
+from pytest_django import Settings
 
 from ctxweb.urls import urlpatterns as real_urls
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = pytest.mark.django_db
 
@@ -96,7 +92,7 @@ def test_healthz_needs_no_database(client: Client, django_assert_num_queries: ob
     assert "no-store" in response["Cache-Control"]
 
 
-def test_readyz_follows_the_workers_heartbeat(client: Client, settings: SettingsWrapper, tmp_path: Path) -> None:
+def test_readyz_follows_the_workers_heartbeat(client: Client, settings: Settings, tmp_path: Path) -> None:
     settings.CELERY_BROKER_URL = ""
     settings.WORKER_HEARTBEAT = tmp_path / "worker.heartbeat"
     response = client.get("/readyz")
@@ -110,7 +106,7 @@ def test_readyz_follows_the_workers_heartbeat(client: Client, settings: Settings
         assert client.get("/readyz").status_code == 503
 
 
-def test_a_body_over_the_limit_is_refused_before_it_is_read(client: Client, settings: SettingsWrapper) -> None:
+def test_a_body_over_the_limit_is_refused_before_it_is_read(client: Client, settings: Settings) -> None:
     settings.MAX_UPLOAD_BYTES = 3 * settings.MAX_FORM_BYTES
     for url, n_bytes, words in [
         ("/login/", settings.MAX_FORM_BYTES + 1, "forms of at most 1 MB"),
@@ -136,7 +132,7 @@ class TestLoginWall:
     """With accounts, everything is closed but the way in, replay links, static files and health."""
 
     @pytest.fixture(autouse=True)
-    def _accounts(self, settings: SettingsWrapper) -> None:
+    def _accounts(self, settings: Settings) -> None:
         settings.REQUIRE_LOGIN = True
 
     def test_page_leads_to_login_and_back(self, client: Client) -> None:
@@ -163,7 +159,7 @@ class TestLoginWall:
     def test_open_paths(self, client: Client, open_path: str) -> None:
         assert client.get(open_path).status_code == 200
 
-    def test_without_accounts_nobody_is_asked(self, client: Client, settings: SettingsWrapper) -> None:
+    def test_without_accounts_nobody_is_asked(self, client: Client, settings: Settings) -> None:
         settings.REQUIRE_LOGIN = False
         assert client.get("/secret/").content == b"secret"
 
@@ -174,7 +170,7 @@ def messages(**changed: object) -> set[str | None]:
         return {check.id for check in run_checks() if (check.id or "").startswith("ctxweb.")}
 
 
-def test_system_checks(settings: SettingsWrapper) -> None:
+def test_system_checks(settings: Settings) -> None:
     assert messages(CELERY_BROKER_URL="filesystem://localhost") >= {"ctxweb.E003"}
     settings.CELERY_BROKER_URL = ""
     assert messages(ALLOWED_HOSTS=["127.0.0.1"]) == set()

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
+from django.test import Client
 
 from sessions.engine.models.model_info import normalised
 from sessions.models import ModelPrice, Session
 from sessions.services.prices import forget_prices
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 FIRES = "replay.json?policy=claude_code&p.pct_override=8&summarizer=stub:500"

@@ -6,15 +6,18 @@ import json
 import re
 import shlex
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from django.http import QueryDict
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from ctxweb.commands.probe import command
 from sessions.engine.quality.carry import working_set
-from sessions.models import ModelAnswer, SummaryJob
+from sessions.models import ModelAnswer, Session, SummaryJob
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality import view as views
 from sessions.pages.ui.figures import percent
@@ -27,18 +30,8 @@ from sessions.services.judging import chosen_probes
 from sessions.services.model_summaries import kept_answer
 from sessions.services.prices import set_prices
 from tests.engine.claude_lines import Lines
-from tests.fake_anthropic import Answer, message
+from tests.fake_anthropic import Answer, FakeAnthropic, Seen, message
 from tests.web.stored import store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django import DjangoAssertNumQueries
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
-    from tests.fake_anthropic import FakeAnthropic, Seen
 
 QUERY = "policy=sliding_window&window=20,000"
 SUMMARY = "The port of the tests is 5433. Work goes on in /srv/app/src/pay_total.py."
@@ -73,7 +66,7 @@ def story(n_turns: int = 30) -> str:
 
 
 @pytest.fixture
-def lossy(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def lossy(db: None, tmp_path: Path, settings: Settings) -> Session:
     """A stored session with a rule, a recorded compaction, and things used after it."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(story().encode(), "lossy.jsonl")
@@ -285,7 +278,7 @@ def test_queries_stay_the_same_for_longer_sessions(
         page(client, lossy)
 
 
-def test_without_the_upload_the_page_says_so(client: Client, lossy: Session, settings: SettingsWrapper) -> None:
+def test_without_the_upload_the_page_says_so(client: Client, lossy: Session, settings: Settings) -> None:
     indexed.INDEX.forget()
     for path in settings.MEDIA_ROOT.rglob("*"):
         if path.is_file():
@@ -317,7 +310,7 @@ def test_every_screen_of_the_session_leads_to_the_page(client: Client, lossy: Se
 
 
 @pytest.fixture
-def api(fake_anthropic: FakeAnthropic, settings: SettingsWrapper) -> FakeAnthropic:
+def api(fake_anthropic: FakeAnthropic, settings: Settings) -> FakeAnthropic:
     """The installation's own key; its tasks run in place.  It knows one answer, and greps for the function next."""
 
     def decide(seen: Seen) -> Answer:

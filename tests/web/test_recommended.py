@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 from django.http import QueryDict
+from django.test import Client
 
 from sessions.engine.sweeps.advice import advise
 from sessions.pages.replay.view import recommended_mark
@@ -16,9 +16,6 @@ from sessions.runs import replay_state, sweeps
 from sessions.runs.overview import overview
 from tests.engine.claude_lines import claude_session
 from tests.web.stored import demo_file, store
-
-if TYPE_CHECKING:
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 QUERY = {"policy": "claude_code", "summarizer": "extractive"}

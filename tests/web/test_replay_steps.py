@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
+    from pytest_django import Settings
 
     from sessions.engine.replays.replay import Replay
     from sessions.models import Session
@@ -85,7 +85,7 @@ def test_the_cached_prefix_ends_where_the_lists_part(session: Session, made: Rep
     assert broken.cached_tokens == made.weighed.overhead
 
 
-def test_a_long_list_is_paged_and_opens_at_its_newest(db: None, tmp_path: Path, settings: SettingsWrapper) -> None:
+def test_a_long_list_is_paged_and_opens_at_its_newest(db: None, tmp_path: Path, settings: Settings) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     long = store(pressed(90), "long.jsonl")
     made = replay(selectors.load_weighed(long.pk), "none")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from ctxweb.cli import cli
 from sessions.models import ApiToken, Invitation, ReplayLink, SavedView, Session, State, Upload
@@ -23,12 +25,6 @@ from sessions.services.tokens import make_token
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
 from tests.web.team import PASSWORD, account
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("team")]
 
@@ -98,7 +94,7 @@ def test_no_invitation_token_or_sign_in_outlives_it(
     assert bobs.get("/").status_code == admin.get("/").status_code == 200
 
 
-def test_a_pasted_key_goes_with_the_sign_in(settings: SettingsWrapper) -> None:
+def test_a_pasted_key_goes_with_the_sign_in(settings: Settings) -> None:
     settings.ANTHROPIC_API_KEY = ""
     alice, here = account("alice", is_admin=True)
     _, admin = account("carol", is_admin=True)

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session as BrowserSession
 from django.test import Client
+from pytest_django import Settings
 
 from sessions.adapters import memory
 from sessions.services import model_access
-from tests.fake_anthropic import Answer
-
-if TYPE_CHECKING:
-    from pytest_django.fixtures import SettingsWrapper
-
-    from tests.fake_anthropic import FakeAnthropic
+from tests.fake_anthropic import Answer, FakeAnthropic
 
 KEY = "sk-ant-given-on-the-page-9876"
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def api(fake_anthropic: FakeAnthropic, settings: SettingsWrapper) -> FakeAnthropic:
+def api(fake_anthropic: FakeAnthropic, settings: Settings) -> FakeAnthropic:
     settings.ANTHROPIC_BASE_URL = fake_anthropic.base_url
     return fake_anthropic
 
@@ -103,7 +98,7 @@ def test_a_key_that_fails_says_why(client: Client, api: FakeAnthropic) -> None:
     assert "The API refuses this key: fake authentication_error." in client.post("/settings/key/test/").content.decode()
 
 
-def test_the_installations_key_serves_everyone_but_is_not_shown(client: Client, settings: SettingsWrapper) -> None:
+def test_the_installations_key_serves_everyone_but_is_not_shown(client: Client, settings: Settings) -> None:
     settings.ANTHROPIC_API_KEY = "sk-ant-of-the-environment"
     text = client.get("/settings/").content.decode()
     assert "ANTHROPIC_API_KEY" in text

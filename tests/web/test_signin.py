@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import datetime as dt
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 import pytest
 from axes.models import AccessAttempt
 from click.testing import CliRunner
 from django.contrib.auth.models import User
+from django.http import HttpResponse
 from django.test import Client
+from pytest_django import Settings
 
 from ctxweb.address import network
 from ctxweb.cli import cli
 from ctxweb.signin import KNOWN_COOKIE
+from sessions.models import Session
 from sessions.services.links import Terms, create_link
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from django.http import HttpResponse
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
 
 pytestmark = pytest.mark.django_db
 
@@ -31,7 +26,7 @@ HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
 
 
 @pytest.fixture(autouse=True)
-def _accounts(settings: SettingsWrapper) -> None:
+def _accounts(settings: Settings) -> None:
     settings.REQUIRE_LOGIN = True
     for name in ("alice", "bob"):
         User.objects.create_user(name, password=PASSWORD)
@@ -204,7 +199,7 @@ def test_a_cookie_that_proves_nothing_opens_nothing(how: str) -> None:
     assert sign_in(browser, "alice", given).status_code == 429
 
 
-def test_the_cookie_is_for_the_sign_in_alone(settings: SettingsWrapper) -> None:
+def test_the_cookie_is_for_the_sign_in_alone(settings: Settings) -> None:
     settings.SESSION_COOKIE_SECURE = True
     browser = Client()
     assert KNOWN_COOKIE not in sign_in(browser, "alice", "wrong").cookies

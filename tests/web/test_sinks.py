@@ -10,26 +10,22 @@ import csv
 import io
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions.engine.redact import BY_KEY, Choice
 from sessions.engine.redact.escaping import FORMULA, csv_cell, markdown_text
+from sessions.models import Session
 from sessions.services.links import Terms, create_link
 from tests.engine.claude_lines import Lines
 from tests.web.stored import store
 from tests.web.test_no_5xx import routes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
 
 HIDDEN = "zanzibar"
 KEY = "ghp_" + "aB3" * 12
@@ -61,7 +57,7 @@ def hostile_file() -> bytes:
 
 
 @pytest.fixture
-def hostile(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def hostile(db: None, tmp_path: Path, settings: Settings) -> Session:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(hostile_file(), "session.jsonl")
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from sessions import selectors
 from sessions.adapters import storage
@@ -24,11 +26,6 @@ from sessions.services.uploads import receive
 from tests.every import EVERY
 from tests.web.stored import pressed
 from tests.web.test_no_5xx import routes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_django.fixtures import SettingsWrapper
 
 NOT_OF_A_SESSION = {"user_id", "invitation_id", "token_id", "view_id", "name", "run_id", "job_id"}
 
@@ -141,7 +138,7 @@ WAYS = list(product(({}, {"HX-Request": "true"}), ({}, {"policy": "claude_code",
 
 @pytest.mark.parametrize(("damage", "packed"), KINDS)
 def test_every_address_says_what_is_missing(
-    db: None, tmp_path: Path, settings: SettingsWrapper, damage: str, packed: bool
+    db: None, tmp_path: Path, settings: Settings, damage: str, packed: bool
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     session = _stored(packed)

@@ -4,42 +4,35 @@ from __future__ import annotations
 
 import threading
 import uuid
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
+from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
 from sessions.adapters import anthropic_client
 from sessions.adapters.anthropic_client import Access
-from sessions.models import SummaryJob
+from sessions.models import Session, SummaryJob
 from sessions.services import queue, summary_jobs
 from sessions.services.processes import this_process
 from sessions.services.work import SUMMARIES
-from tests.fake_anthropic import Answer, stream
+from tests.fake_anthropic import Answer, FakeAnthropic, stream
 from tests.web.stored import pressed, store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
-    from tests.fake_anthropic import FakeAnthropic
 
 HTMX = {"HX-Request": "true"}
 STATE = "policy=regenerative_full&window=20000&summarizer=anthropic"
 
 
 @pytest.fixture
-def session(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def session(db: None, tmp_path: Path, settings: Settings) -> Session:
     """A stored session of 60 turns, compacted a few times in a window of 20,000 tokens."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(pressed(60))
 
 
 @pytest.fixture
-def api(fake_anthropic: FakeAnthropic, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch) -> FakeAnthropic:
+def api(fake_anthropic: FakeAnthropic, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> FakeAnthropic:
     """The installation's own key; its tasks run in place."""
     monkeypatch.setattr(anthropic_client, "BACKOFF_SECONDS", 0.01)
     settings.ANTHROPIC_BASE_URL = fake_anthropic.base_url
@@ -91,7 +84,7 @@ def test_written_once_and_then_the_replay_asks_nobody(client: Client, session: S
 
 
 def test_a_pasted_key_stays_in_this_process(
-    client: Client, session: Session, api: FakeAnthropic, settings: SettingsWrapper, monkeypatch: pytest.MonkeyPatch
+    client: Client, session: Session, api: FakeAnthropic, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is handed to a thread of the server, never to the queue; the job does not hold it."""
     settings.ANTHROPIC_API_KEY = ""

@@ -6,9 +6,12 @@ import csv
 import io
 import re
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
+from django.test import Client
+from pytest_django import Settings
 
 from sessions import selectors
 from sessions.engine.demo.session import write_demo
@@ -16,7 +19,7 @@ from sessions.engine.quality.recall import Recall, recall_words
 from sessions.engine.reading import jsonio
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.advice import advise
-from sessions.models import Sweeping, SweepRun
+from sessions.models import Session, Sweeping, SweepRun
 from sessions.pages.sweep import context as sweep_view
 from sessions.pages.sweep import state as urlstate
 from sessions.runs import sweeps
@@ -24,19 +27,11 @@ from sessions.services import sweep_runs
 from tests.engine.claude_lines import claude_session
 from tests.web.stored import store
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
-
 GRID = "policy=anchored_iterative&window=40000&over=trigger=20:80:4&over=keep_last=2:8:3"
 
 
 @pytest.fixture
-def long(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def long(db: None, tmp_path: Path, settings: Settings) -> Session:
     """A stored session that a window of 40,000 tokens has to compact."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(claude_session(60).encode(), "slow-build.jsonl")
@@ -87,7 +82,7 @@ def test_a_plain_address_sweeps_the_policys_threshold_where_the_session_reaches_
 
 
 @pytest.fixture
-def demo(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def demo(db: None, tmp_path: Path, settings: Settings) -> Session:
     """The session of the README, which compacted twice."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     file = io.BytesIO()

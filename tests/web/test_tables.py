@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from django.test.signals import template_rendered
+from pytest_django import Settings
 
 from sessions.models import ReplayLink, Session, Upload
 from sessions.services.links import Terms, create_link
 from tests.arch.repository import ROOT
 from tests.engine.claude_lines import claude_session
-from tests.fake_anthropic import counted
+from tests.fake_anthropic import FakeAnthropic, counted
 from tests.services.packs import zipped
 from tests.web.stored import demo_file, pressed, store
 from tests.web.tables import faults, tables
 from tests.web.test_link_frozen import older
 from tests.web.test_quality_page import story
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django.fixtures import SettingsWrapper
-
-    from tests.fake_anthropic import FakeAnthropic
 
 TEMPLATES = ROOT / "templates"
 WITH_TABLES = {
@@ -74,14 +69,14 @@ def test_every_table_has_a_head() -> None:
 
 
 @pytest.fixture
-def counting(settings: SettingsWrapper, tmp_path: Path, fake_anthropic: FakeAnthropic) -> None:
+def counting(settings: Settings, tmp_path: Path, fake_anthropic: FakeAnthropic) -> None:
     """A provider that counts, and a store."""
     settings.MEDIA_ROOT, settings.ANTHROPIC_BASE_URL = tmp_path / "blobs", fake_anthropic.base_url
     fake_anthropic.decide = lambda _: counted(100)
 
 
 @pytest.mark.usefixtures("counting", "db")
-def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], settings: SettingsWrapper) -> None:
+def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], settings: Settings) -> None:
     """All tables of all pages; a template with a table that no address here shows fails the test as well."""
     pages = {"/": client.get("/").content.decode()}
     archive = zipped({"lossy.jsonl": story().encode(), "cut.jsonl": pressed(4)[:-40], "notes.txt": b"nothing"})

@@ -3,25 +3,22 @@ from __future__ import annotations
 import csv
 import io
 import uuid
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse
+from django.test import Client
 from django.urls import reverse
 from PIL import Image
+from pytest_django import DjangoAssertNumQueries
 
 from sessions.models import Job, Media, Session, State, Upload
 from sessions.selectors.uploads import upload_list
 from sessions.services import ingest, media, work
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines, png, session
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.http import HttpResponse
-    from django.test import Client
-    from pytest_django import DjangoAssertNumQueries
 
 pytestmark = pytest.mark.django_db
 

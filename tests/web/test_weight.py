@@ -6,10 +6,11 @@ import gzip
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.contrib.staticfiles import finders
+from django.test import Client
 from django.urls import reverse
 
 from sessions.models import Session
@@ -17,9 +18,6 @@ from tests.engine.claude_lines import Lines as agent_lines
 from tests.every import EVERY
 from tests.services.claude_lines import Lines
 from tests.web.stored import store
-
-if TYPE_CHECKING:
-    from django.test import Client
 
 pytestmark = pytest.mark.django_db
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
 
 from sessions import selectors
 from sessions.engine.reading import jsonio
@@ -16,6 +19,7 @@ from sessions.engine.why.document import session_why
 from sessions.engine.why.headline import headline
 from sessions.engine.why.overcount import triggers
 from sessions.engine.why.verdicts import verdicts_of
+from sessions.models import Session
 from sessions.pages.why import view
 from sessions.pages.why.aftermath import end_of
 from sessions.pages.why.context import why_view
@@ -25,18 +29,9 @@ from tests.engine.claude_lines import Lines, claude_session
 from tests.engine.test_broken import session as broken_session
 from tests.web.stored import SHOT, demo_file, store
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from django.test import Client
-    from pytest_django import DjangoAssertNumQueries
-    from pytest_django.fixtures import SettingsWrapper
-
-    from sessions.models import Session
-
 
 @pytest.fixture
-def compacted(db: None, tmp_path: Path, settings: SettingsWrapper) -> Session:
+def compacted(db: None, tmp_path: Path, settings: Settings) -> Session:
     """A stored session with one recorded compaction."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
     return store(claude_session(30, compact_after=20).encode(), "slow-build.jsonl")
@@ -199,7 +194,7 @@ def test_every_screen_of_the_session_leads_to_the_page(client: Client, session: 
 
 
 def test_the_library_says_which_sessions_compacted_on_a_wrong_count(
-    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper
+    client: Client, db: None, tmp_path: Path, settings: Settings
 ) -> None:
     """The provider's usage doubles at one request, falls back, and the harness compacts in between."""
     settings.MEDIA_ROOT = tmp_path / "blobs"
@@ -300,7 +295,7 @@ def test_what_came_after_a_compaction_stands_below_the_events(
 
 @pytest.mark.parametrize("name", ["aftermath", "recorded"])
 def test_a_table_of_many_compactions_shows_twenty_and_the_rest_when_asked(
-    client: Client, db: None, tmp_path: Path, settings: SettingsWrapper, name: str
+    client: Client, db: None, tmp_path: Path, settings: Settings, name: str
 ) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     lines = Lines()
@@ -336,7 +331,7 @@ def test_rules_of_a_long_session_are_read_when_they_are_asked_for(
 
 
 @pytest.mark.django_db
-def test_rules_are_read_when_the_page_asks_for_them(client: Client, tmp_path: Path, settings: SettingsWrapper) -> None:
+def test_rules_are_read_when_the_page_asks_for_them(client: Client, tmp_path: Path, settings: Settings) -> None:
     settings.MEDIA_ROOT = tmp_path / "blobs"
     found = store("\n".join(broken_session().lines).encode())
     assert f'hx-get="/s/{found.pk}/why/rules/"' in page(client, found)

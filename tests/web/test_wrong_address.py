@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import html
 import re
-from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
-if TYPE_CHECKING:
-    from django.test import Client
-
-    from sessions.models import Session
+from sessions.models import Session
 
 PAGES = ("replay", "diff", "quality", "sweep", "ab")
 MOST_CHARS = 260

@@ -27,7 +27,7 @@ SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.05)
 
 
 class Outline(NamedTuple):
-    """A summary without words yet: what it stands for, what it weighs, its ``mode`` (``summaries.MODES``).
+    """A summary without words yet: what it stands for, what it weighs, its ``mode`` (``anthropic_summaries.MODES``).
 
     ``previous`` are the ids of the last summary that still stands, for "merge"; ``suffix`` the policy's own end.
     """

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
+from django.urls import reverse
+
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs import replay_state as urlstate
 
@@ -43,6 +45,12 @@ def query(state: AbState, **changes: object) -> str:
     """The shortest query string of both, without "?"; ``changes`` are of A.  B's policy is always named."""
     first, second = urlstate.query(state.a, **changes), second_query(state)
     return f"{first}&{second}" if first else second
+
+
+def address(session_id: str, a: urlstate.ReplayState, b: urlstate.ReplayState, other: str = "") -> str:
+    """Where a session's replay stands beside ``b``, of itself or of the session ``other``."""
+    two = AbState(a, urlstate.only_replayed(b), other)
+    return f"{reverse('sessions:ab', args=[session_id])}?{query(two)}"
 
 
 def second_query(state: AbState) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -16,7 +15,7 @@ from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import build_ab
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.controls import controls
-from sessions.pages.ui.view import asks_fragment, session_or_404, varied
+from sessions.pages.ui.view import as_json, asks_fragment, refused, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 
@@ -44,10 +43,9 @@ def ab_json(request: HttpRequest, session_id: str) -> JsonResponse:
     runs = {"a": replays.run(found.pk, state.a), "b": replays.run(other.pk, state.b)}
     errors = dict(state.errors) | {side: ran.error for side, ran in runs.items() if ran.error}
     if errors:
-        return JsonResponse({"errors": errors}, status=400)
+        return refused(errors)
     sides = {side: replays.document(ran) for side, ran in runs.items()}
-    document = {"schema": "ctxweb.ab/1", "sessions": {"a": found.pk, "b": other.pk}} | sides
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    return as_json({"schema": "ctxweb.ab/1", "sessions": {"a": found.pk, "b": other.pk}} | sides)
 
 
 def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, urlstate.AbState]:
@@ -72,10 +70,7 @@ def _forms(found: Session, other: Session, state: urlstate.AbState) -> dict[str,
 def _context(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
     here = urlstate.query(state)
     path = reverse("sessions:ab", args=[found.pk])
-    commands = [
-        shlex.join(["ctxweb", "replay", session.filename, *replay_state.arguments(side)])
-        for session, side in ((found, state.a), (other, state.b))
-    ]
+    commands = [replay_state.replay_command(*pair) for pair in ((state.a, found.filename), (state.b, other.filename))]
     plain = replay_state.query(state.a, request=None, event=None)
     others = selectors.session_list(limit=MOST_OTHERS).sessions
     return {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import reverse
 from django.views.decorators.http import require_safe
@@ -11,7 +9,7 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.reports.configuration import apply_document, configure
-from sessions.pages.ui.view import asks_fragment, chosen_snippet, part_or_page, session_or_404
+from sessions.pages.ui.view import as_json, asks_fragment, chosen_snippet, part_or_page, refused, session_or_404
 from sessions.runs import replay_state
 
 
@@ -26,7 +24,7 @@ def apply(request: HttpRequest, session_id: str) -> HttpResponse:
     except (BadParameter, UnknownName) as error:
         return HttpResponse(f"{error}.", status=400, content_type="text/plain; charset=utf-8")
     query = replay_state.query(state)
-    command = shlex.join(["ctxweb", "apply", found.filename, *replay_state.arguments(state, ("window",))])
+    command = replay_state.apply_command(state, found.filename)
     context = {
         "session": found, "tab": "replay", "query": query, "state": state, "cli": command, "apply_cli": command,
         "apply_part": asks_fragment(request),
@@ -44,6 +42,6 @@ def apply_json(request: HttpRequest, session_id: str) -> JsonResponse:
     weighed = selectors.load_weighed(found.pk)
     state = replay_state.parse(request.GET.dict(), weighed)
     if state.errors:
-        return JsonResponse({"errors": dict(state.errors)}, status=400)
+        return refused(state.errors)
     snippets = configure(state.policy, state.given, window=state.window, weighed=weighed)
-    return JsonResponse(apply_document(state.policy, state.given, snippets), json_dumps_params={"ensure_ascii": False})
+    return as_json(apply_document(state.policy, state.given, snippets))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base.words import counted
 from sessions.models import Session, Upload
 from sessions.pages.ui.figures import listed, size
-
-if TYPE_CHECKING:
-    from sessions.services.deleting import Plan
-
+from sessions.services.deleting import Plan
 
 SHOWN = 50
 """Sessions, and uploads, listed by name on the page."""

@@ -16,6 +16,8 @@ from sessions.services import deleting
 MAX_NAMED = 2_000
 """Sessions and uploads named in one request; the rest is left out, and the page says what goes."""
 
+NAMES = ("s", "upload", "older")
+"""Fields of a request that name what to delete."""
 DEFAULT_DAYS = 90
 
 
@@ -27,7 +29,7 @@ def delete(request: HttpRequest) -> HttpResponse:
     """
     asked = request.POST if request.method == "POST" else request.GET
     wanted = _wanted(asked)
-    named = any(asked.get(name) for name in ("s", "upload", "older"))
+    named = any(asked.get(name) for name in NAMES)
     if request.method == "POST":
         plan = deleting.delete(**wanted)
         if not plan.is_empty:
@@ -35,7 +37,7 @@ def delete(request: HttpRequest) -> HttpResponse:
             return redirect("sessions:library")
     plan = deleting.plan(**wanted)
     days = whole(asked.get("older"), 5)
-    again = [(name, value) for name in ("s", "upload", "older") for value in asked.getlist(name)[:MAX_NAMED] if value]
+    again = [(name, value) for name in NAMES for value in asked.getlist(name)[:MAX_NAMED] if value]
     context = deletion.page(plan) | {"fields": again, "named": named, "days": days or DEFAULT_DAYS}
     status = 404 if named and plan.is_empty and not plan.refused and not days else 200
     return render(request, "sessions/delete/page.html", context, status=status)

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import Levenshtein
 
+from sessions.engine.replays.diff import Row
+from sessions.engine.replays.replay import Replay
 from sessions.models import Session
+from sessions.pages.diff.compared import ListPair
 from sessions.runs.texts import inserted_text, sent_text
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.diff import Row
-    from sessions.engine.replays.replay import Replay
-    from sessions.pages.diff.compared import ListPair
 
 BODY_CHARS = 6_000
 LONG_CHARS, LONG_LINES = 700, 15

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.policy import Item
+from sessions.engine.replays.events import Event
 from sessions.engine.replays.lists import items_at
+from sessions.engine.replays.replay import Replay
 from sessions.engine.transcript.types import Label
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import gate_words, weakest_label
 from sessions.runs import replays
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
-    from sessions.runs.replay_state import ReplayState
+from sessions.runs.replay_state import ReplayState
 
 
 @dataclass(frozen=True, slots=True)

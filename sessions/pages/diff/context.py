@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.diff import OPS, Row, diff_lists
+from sessions.engine.replays.events import Event
+from sessions.engine.replays.replay import Replay
 from sessions.models import Session
 from sessions.pages.diff.bodies import Body, body
 from sessions.pages.diff.compared import Heading, compared
@@ -17,15 +18,9 @@ from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.pages.ui.before_after import Group, GroupLine, before_after, uses_of
 from sessions.runs import losses, replays
 from sessions.runs.overview import bytes_label
+from sessions.runs.replay_state import ReplayState
 
-if TYPE_CHECKING:
-    from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
-    from sessions.runs.replay_state import ReplayState
-
-    GroupRow = tuple[GroupLine, Body | None, str]
-    from sessions.engine.replays.diff import Row
-    from sessions.pages.ui.folding import FoldedLine
+GroupRow = tuple[GroupLine, Body | None, str]
 
 
 MOST_BODIES = 40
@@ -341,7 +336,7 @@ def strip(rows: Sequence[Row]) -> tuple[Rectangle, ...]:
     return tuple(marks)
 
 
-def minimap(lines: Sequence[FoldedLine], overhead: int) -> tuple[Rectangle, ...]:
+def minimap(lines: Sequence[folding.FoldedLine], overhead: int) -> tuple[Rectangle, ...]:
     """The minimap: both lists, tokens to scale, the overhead first."""
     before = overhead + sum(line.tokens_before for line in lines)
     after = overhead + sum(line.tokens_after for line in lines)

@@ -17,7 +17,7 @@ from sessions.pages.ab import state as ab_state
 from sessions.pages.diff.context import DiffView, build_diff, build_run
 from sessions.pages.ui import exports
 from sessions.pages.ui.addresses import Urls, session_urls
-from sessions.pages.ui.view import asks_fragment, refused, session_or_404, shared_context, varied
+from sessions.pages.ui.view import as_json, asks_fragment, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
@@ -72,7 +72,7 @@ def diff_json(request: HttpRequest, session_id: str) -> JsonResponse:
     found = session_or_404(session_id)
     state, b, _ = _asked(request, found)
     if state.errors:
-        return refused(state)
+        return refused(state.errors)
     ran = replays.run(found.pk, state)
     try:
         if b is not None:
@@ -83,7 +83,7 @@ def diff_json(request: HttpRequest, session_id: str) -> JsonResponse:
         else:
             document = report.diff_document(ran.replay, state.event or 0)
     except BadParameter as error:
-        return JsonResponse({"errors": {"event": str(error)}}, status=400)
+        return refused({"event": str(error)})
     if ran.error:
-        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+        return refused({"replay": ran.error})
+    return as_json(document)

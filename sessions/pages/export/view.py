@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
-from django.http import Http404, HttpRequest, JsonResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
@@ -14,17 +14,15 @@ from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents
+from sessions.engine.replays.replay import Replay
 from sessions.engine.reports import export
+from sessions.engine.reports.exports import Listing
 from sessions.models import Session
 from sessions.pages.ui.view import attached, refused, session_or_404
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from sessions.runs.overview import overview
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.replay import Replay
-    from sessions.engine.reports.exports import Listing
-    from sessions.runs.replay_state import ReplayState
+from sessions.runs.replay_state import ReplayState
 
 
 @require_safe
@@ -40,11 +38,11 @@ def export_list(request: HttpRequest, session_id: str, suffix: str) -> HttpRespo
     state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
     side = request.GET.get("side", "")
     if (side or state.request is not None) and state.errors:
-        return refused(state)
+        return refused(state.errors)
     try:
         listing, made, part = _chosen(found, state, side, under_policy="policy" in request.GET)
     except BadParameter as error:
-        return JsonResponse({"errors": {"list": str(error)}}, status=400)
+        return refused({"list": str(error)})
     file = selectors.open_whole_text(found)
     response = StreamingHttpResponse(_pieces(found, listing, made, target.name, file), content_type=target.media_type)
     return attached(response, f"{found.pk}{part}{target.suffix}")

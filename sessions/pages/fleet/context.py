@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -16,9 +15,7 @@ from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
-
-if TYPE_CHECKING:
-    from sessions.runs.fleet import Fleet
+from sessions.runs.fleet import Fleet
 
 WORDS = {"agent": "Agent", "client": "Version", "model": "Model", "project": "Project", "week": "Week"}
 ONLY = {

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from sessions import tasks
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.fleet.context import fleet_view
-from sessions.pages.ui.view import csv_file, part_or_page, private
+from sessions.pages.ui.view import as_json, csv_file, part_or_page, private
 from sessions.runs import fleet as fleets
 from sessions.services import figures
 
@@ -38,8 +38,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
 def fleet_json(request: HttpRequest) -> JsonResponse:
     """``ctxweb.fleet/1``."""
     state = urlstate.parse(request.GET)
-    document = fleets.fleet(state.by, state.alike).document
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    return as_json(fleets.fleet(state.by, state.alike).document)
 
 
 @require_safe

@@ -5,28 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 
+from sessions.adapters.local import LocalFile, home_as_tilde
+from sessions.adapters.synced import Progress, Synced
 from sessions.engine.agents.agent import agents
 from sessions.engine.base import registry
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED
 from sessions.models import Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
-from sessions.pages.ui.addresses import Filter, Link, home_as_tilde
+from sessions.pages.ui.addresses import Filter, Link
 from sessions.pages.ui.figures import listed, plural, size
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
-
-if TYPE_CHECKING:
-    from sessions.adapters.local import LocalFile
-    from sessions.adapters.synced import Progress, Synced
-    from sessions.selectors import SessionPage
-    from sessions.selectors.files import FileGroup
-    from sessions.selectors.library import LibraryFacts, Project
-    from sessions.selectors.search import Coverage, SessionHits
-
+from sessions.selectors import SessionPage
+from sessions.selectors.files import FileGroup
+from sessions.selectors.library import LibraryFacts, Project
+from sessions.selectors.search import Coverage, SessionHits
 
 GROUP = "group-"
 """Ids of the rows that stand for a file, before the id of the session whose place they take."""

@@ -6,7 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.template.loader import render_to_string
 
@@ -16,18 +16,31 @@ from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.calls import strings_of
 from sessions.engine.redact import Choice, redact
 from sessions.engine.redact.escaping import Markdown
+from sessions.engine.why.verdicts import Verdict
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.ui.labelled import format_label
-
-if TYPE_CHECKING:
-    from sessions.engine.why.verdicts import Verdict
-
 
 TABLES = ("positions", "recorded")
 """Parts of the document that hold figures alone."""
 GROUPS = (("Dropped", ("dropped",)), ("Written or changed", ("inserted", "edited", "moved")), ("Kept", ("kept",)))
 
 MOST_OPEN = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Handout:
+    """A ``ctxweb.handout/1`` document with its title, a note, and what is taken out of all texts.
+
+    ``label`` says how its tokens are known, ``verdicts`` why the session compacted, ``command`` makes the replay again.
+    """
+
+    document: dict[str, Any]
+    title: str
+    note: str
+    choice: Choice
+    label: str
+    verdicts: Sequence[Verdict]
+    command: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +61,15 @@ class Group:
         return sum(row["before"] or row["after"] for row in self.rows)
 
 
-def handout_html(document: dict[str, Any], *, title: str, note: str, choice: Choice, label: str) -> str:
-    """The page of a ``ctxweb.handout/1`` document, its texts redacted; ``label`` says how its tokens are known."""
-    data = {key: part if key in TABLES else cleaned(part, choice) for key, part in document.items()}
+def handout_html(made: Handout) -> str:
+    """The page of a handout, its texts redacted."""
+    choice = made.choice
+    data = {key: part if key in TABLES else cleaned(part, choice) for key, part in made.document.items()}
     shown = {key: data[key] for key in ("session", "n_each", "recorded", "chosen", "positions")}
     event = data["event"]
     context = {
-        "title": redact(title, choice).text,
-        "note": redact(note, choice).text,
+        "title": redact(made.title, choice).text,
+        "note": redact(made.note, choice).text,
         "data": data,
         "format": format_label(data["session"]["format"]),
         "made": dt.datetime.now(tz=dt.UTC).strftime("%Y-%m-%d"),
@@ -63,8 +77,8 @@ def handout_html(document: dict[str, Any], *, title: str, note: str, choice: Cho
         "event_number": None if event is None else event["event"] + 1,
         "groups": () if event is None else groups(event["rows"]),
         "n_left": 0 if event is None else event["n_rows"] - len(event["rows"]),
-        "removed": _removed(document, choice),
-        "label": label,
+        "removed": _removed(made.document, choice),
+        "label": made.label,
         "shown": shown,
     }
     return render_to_string("sessions/links/file.html", context)
@@ -92,24 +106,12 @@ def _removed(document: dict[str, Any], choice: Choice) -> str:
 MOST_ROWS = 20
 
 
-def report_markdown(
-    document: dict[str, Any],
-    verdicts: Sequence[Verdict],
-    *,
-    title: str,
-    note: str,
-    choice: Choice,
-    label: str,
-    command: str,
-    skeleton: str = "",
-) -> str:
-    """The report of a ``ctxweb.handout/1`` document, its texts redacted.
-
-    ``command`` makes the replay again; ``label`` says how its tokens are known; ``skeleton`` how its skeleton fares.
-    """
+def report_markdown(made: Handout, skeleton: str = "") -> str:
+    """The report of a handout, its texts redacted; ``skeleton`` says how its skeleton fares."""
+    document, label = made.document, made.label
     session, position = document["session"], document["positions"][document["chosen"]]
-    out = Markdown(choice)
-    out.heading(1, title)
+    out = Markdown(made.choice)
+    out.heading(1, made.title)
     about = (
         format_label(session["format"]),
         session["model"] or "model not recorded",
@@ -117,12 +119,12 @@ def report_markdown(
         counted(session["requests"], "request"),
     )
     out.paragraph(", ".join(about) + ".")
-    out.quote(note)
+    out.quote(made.note)
     out.heading(2, "Verdict")
     out.paragraph(document["headline"])
-    _evidence(out, verdicts)
+    _evidence(out, made.verdicts)
     out.heading(2, f"Setting: {document['policy']['label']}")
-    out.code(command)
+    out.code(made.command)
     _totals(out, document, position, label)
     _compactions(out, position)
     _losses(out, document)

@@ -5,23 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from django.http import QueryDict
 from django.urls import reverse
 
 from sessions.engine.policies.params import specs
+from sessions.engine.redact import Choice
+from sessions.engine.replays.events import Event
+from sessions.engine.replays.replay import Replay
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import LinkedView, ReplayLink, Session
 from sessions.pages.ui.addresses import Urls, whole
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.ranges import threshold_param, threshold_table
-
-if TYPE_CHECKING:
-    from sessions.engine.redact import Choice
-    from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
 
 COMPACT_AT = "compact_at"
 """The part of an address that says where a recipient has moved the threshold to."""

@@ -1,4 +1,4 @@
-"""Replay links for whoever has one: the page with its slider, its compactions, messages and documents."""
+"""Views of a replay link for its recipients: page, compactions, messages, chart, downloads, the form for a reply."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, cast
 from urllib.parse import urlencode
 
 from csp.decorators import csp_replace
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.clickjacking import xframe_options_exempt
@@ -32,7 +32,7 @@ from sessions.pages.links.redaction import cleaned, without_stump
 from sessions.pages.links.steering import facts, side_by_side, steering
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.blocks import LONG
-from sessions.pages.ui.view import asks_fragment, attached, part_or_page, varied
+from sessions.pages.ui.view import as_json, asks_fragment, attached, part_or_page, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import row_document
@@ -208,7 +208,7 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
     if made is None:
         return gone(request)
     document = cleaned(made, found.choice)
-    return attached(JsonResponse(document, json_dumps_params={"ensure_ascii": False}), f"{found.view}.json")
+    return attached(as_json(document), f"{found.view}.json")
 
 
 @for_strangers()

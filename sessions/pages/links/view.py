@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -18,11 +16,11 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, Choice
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
-from sessions.pages.links.file import handout_html, report_markdown
+from sessions.pages.links.file import Handout, handout_html, report_markdown
 from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
 from sessions.pages.links.opened import stored
 from sessions.pages.ui.addresses import with_query
@@ -34,6 +32,7 @@ from sessions.pages.ui.view import (
     owned_or_403,
     part_or_page,
     private,
+    refused,
     session_or_404,
 )
 from sessions.runs import replay_state, replays
@@ -82,34 +81,9 @@ def _to_file(request: HttpRequest, session: Session, state: str, title: str, kin
     return HttpResponseClientRedirect(url) if asks_fragment(request) else redirect(url)
 
 
-@dataclass(frozen=True, slots=True)
-class Handed:
-    """What a file is made of."""
-
-    session: Session
-    document: dict[str, Any]
-    state: replay_state.ReplayState
-    title: str
-    note: str
-    choice: Choice
-    label: str
-
-
-def _page(made: Handed) -> str:
-    return handout_html(made.document, title=made.title, note=made.note, choice=made.choice, label=made.label)
-
-
-def _report(made: Handed) -> str:
-    run = shlex.join(["ctxweb", "replay", made.session.filename, *replay_state.arguments(made.state)])
-    return report_markdown(
-        made.document, overview(made.session.pk).verdicts, title=made.title, note=made.note, choice=made.choice,
-        label=made.label, command=run,
-    )  # fmt: skip
-
-
-FILES: dict[str, tuple[Callable[[Handed], str], str, str]] = {
-    "file": (_page, "-replay.html", "text/html"),
-    "report": (_report, "-report.md", "text/markdown; charset=utf-8"),
+FILES: dict[str, tuple[Callable[[Handout], str], str, str]] = {
+    "file": (handout_html, "-replay.html", "text/html"),
+    "report": (report_markdown, "-report.md", "text/markdown; charset=utf-8"),
     "chart": (lambda made: svg(made.document, title=made.title, choice=made.choice), ".svg", "image/svg+xml"),
 }
 """What the dialog sends instead of a link, by the button: what makes it, how its name ends, its type.
@@ -124,15 +98,16 @@ def share_as(request: HttpRequest, session_id: str, kind: str) -> HttpResponse:
     session = owned_or_403(session_or_404(session_id))
     form, state = ShareForm(request.GET), replay_state.parse(request.GET.dict(), overview(session.pk).weighed)
     if state.errors or not form.is_valid():
-        return JsonResponse({"errors": {**state.errors, **form.errors}}, status=400)
+        return refused({**state.errors, **form.errors})
     try:
         document = of_session(session, state, alone=kind != "file")
     except BadParameter as error:
-        return JsonResponse({"errors": {"replay": str(error)}}, status=400)
+        return refused({"replay": str(error)})
     title = form.cleaned_data["title"] or shared_views.VIEWS["replay"].claim(session, replay_state.query(state))
     label = weakest_label(replays.run(session.pk, state).replay.labels)
     made_of, name, media_type = FILES[kind]
-    made = Handed(session, document, state, title, form.cleaned_data["note"], form.choice, label)
+    run, verdicts = replay_state.replay_command(state, session.filename), overview(session.pk).verdicts
+    made = Handout(document, title, form.cleaned_data["note"], form.choice, label, verdicts, run)
     return private(attached(HttpResponse(made_of(made), content_type=media_type), f"{session.pk}{name}"))
 
 
@@ -237,8 +212,7 @@ def link_replied(request: HttpRequest, link_id: int) -> HttpResponse:
     found = get_object_or_404(ReplayLink.objects.select_related("reply_to"), pk=link_id)
     if found.reply_to is None:
         raise Http404("This link is no reply.")
-    sides = ab_state.AbState(stored(found.reply_to.state), replay_state.only_replayed(stored(found.state)))
-    return redirect(f"{reverse('sessions:ab', args=[found.session_id])}?{ab_state.query(sides)}")
+    return redirect(ab_state.address(found.session_id, stored(found.reply_to.state), stored(found.state)))
 
 
 def link_host(request: HttpRequest) -> str:

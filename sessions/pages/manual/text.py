@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.urls import reverse
@@ -15,9 +14,7 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from markdown_it import MarkdownIt
-
-if TYPE_CHECKING:
-    from markdown_it.token import Token
+from markdown_it.token import Token
 
 
 def _code(_renderer: object, tokens: Sequence[Token], at: int, _options: object, _env: object) -> str:

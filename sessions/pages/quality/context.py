@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.assess import Assessment, assess_replay
+from sessions.engine.quality.carry import BlockUse, WorkingSet
 from sessions.engine.quality.oracle import Oracle, compact_instructions
 from sessions.engine.quality.standing import GONE, OPEN
+from sessions.engine.quality.survival import Survival
 from sessions.engine.transcript.types import Transcript
 from sessions.models import Session
 from sessions.pages.quality import state as urlstate
@@ -34,14 +35,6 @@ from sessions.pages.ui.figures import plural
 from sessions.runs import replays
 from sessions.runs.overview import tool_names
 from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Assessment
-    from sessions.engine.quality.carry import BlockUse, WorkingSet
-    from sessions.engine.quality.survival import Survival
-    from sessions.pages.quality.state import QualityState
-    from sessions.runs.quality import QualityRun
-
 
 HORIZONS = (None, 20, 100)
 MOST_ROWS = 60
@@ -312,7 +305,7 @@ def build_chains(
     session_id: str,
     judged: QualityRun,
     found: tuple[Assessment, ...],
-    state: QualityState,
+    state: urlstate.QualityState,
     href: str,
     *,
     recorded: bool,

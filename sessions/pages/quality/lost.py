@@ -5,28 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from sessions.engine.base.words import counted
 from sessions.engine.costs.prices import PER_MILLION, Prices
 from sessions.engine.quality.again_table import CHANCES_SOURCE, SOURCE
+from sessions.engine.quality.assess import Artifact, Assessment, QualityTarget
+from sessions.engine.quality.calls import ToolCall
+from sessions.engine.quality.constraints import RuleFate
 from sessions.engine.quality.doses import chance_words, result_tokens
 from sessions.engine.quality.generations import FEWEST, KINDS, LEFT, RULE, KindLeft, Traced, generations_assessed
+from sessions.engine.quality.index import Index
+from sessions.engine.quality.needs import Need
 from sessions.engine.quality.probes import QUESTIONS, Answer, Score, advice
+from sessions.engine.quality.recorded import Reread
 from sessions.engine.quality.references import COMMAND, ERROR, ID, IDENTIFIER, LOCATION, NUMBER, PATH, QUOTED, URL
 from sessions.engine.quality.standing import GONE, MENTIONED, OPEN, PLAIN_STATE, STATES
 from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.pages.quality.state import QualityState
 from sessions.pages.ui import figures
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.assess import Artifact, Assessment, QualityTarget
-    from sessions.engine.quality.calls import ToolCall
-    from sessions.engine.quality.constraints import RuleFate
-    from sessions.engine.quality.index import Index
-    from sessions.engine.quality.needs import Need
-    from sessions.engine.quality.recorded import Reread
-    from sessions.pages.quality.state import QualityState
-
 
 MOST_COLUMNS, MOST_ROWS, MOST_TEXT = 6, 8, 140
 WORDS = {RULE: "rule", PATH: "path", IDENTIFIER: "identifier"}

@@ -17,7 +17,16 @@ from sessions.models import Purpose, Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
 from sessions.pages.ui.addresses import with_query
-from sessions.pages.ui.view import ask_a_model, asks_fragment, command_line, part_or_page, session_or_404, varied
+from sessions.pages.ui.view import (
+    as_json,
+    ask_a_model,
+    asks_fragment,
+    command_line,
+    part_or_page,
+    refused,
+    session_or_404,
+    varied,
+)
 from sessions.runs import quality as judging
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
@@ -90,10 +99,10 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
     found = session_or_404(session_id)
     state = urlstate.parse(request.GET, overview(found.pk).weighed)
     if state.errors:
-        return JsonResponse({"errors": dict(state.errors)}, status=400)
+        return refused(state.errors)
     ran = replays.run(found.pk, state.replay)
     if ran.error:
-        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
+        return refused({"replay": ran.error})
     event = state.replay.event if state.of != "recorded" else None
     try:
         index = indexed.index_of(found)
@@ -103,13 +112,13 @@ def quality_json(request: HttpRequest, session_id: str) -> JsonResponse:
             ran.replay, index, horizon=state.horizon, event=event, asked=asked, prices=prices
         )  # fmt: skip
     except BadParameter as error:
-        return JsonResponse({"errors": {"event": str(error)}}, status=400)
+        return refused({"event": str(error)})
     except (UnreadableInput, OSError) as error:
-        return JsonResponse({"errors": {"upload": str(error)}}, status=410)
+        return refused({"upload": str(error)}, 410)
     if state.find:
         with selectors.load_texts(found) as texts:
             add_extras(document, ran.replay, index, texts.of, oracles=False, find=state.find)
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    return as_json(document)
 
 
 @require_POST

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
 from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
+from sessions.engine.policies.policy import Gate
 from sessions.engine.quality.thrash import RAPID_REQUESTS, Refill, refills
+from sessions.engine.replays.events import Event
+from sessions.engine.replays.replay import Replay
+from sessions.engine.replays.walk import Attempt
 from sessions.models import Session
 from sessions.pages.replay.step import StepView, build_step
 from sessions.pages.ui.addresses import Urls, session_urls
@@ -29,16 +32,7 @@ from sessions.pages.ui.results import (
 )
 from sessions.pages.ui.saw import GateLane, saw_figure
 from sessions.runs import losses, replays
-
-if TYPE_CHECKING:
-    from sessions.engine.policies.policy import Gate
-    from sessions.engine.replays.events import Event
-    from sessions.engine.replays.replay import Replay
-    from sessions.engine.replays.walk import Attempt
-    from sessions.pages.ui.addresses import Urls
-    from sessions.runs.losses import Losses
-    from sessions.runs.replay_state import ReplayState
-
+from sessions.runs.replay_state import ReplayState
 
 FAR = 0.25
 """Share of the window by which measure and context differ before the gate's lane shows itself."""
@@ -282,7 +276,7 @@ class FailedEdits:
 
 
 def event_rows(
-    replay: Replay, number: int | None, urls: Urls, state: ReplayState, lost: Losses | None = None
+    replay: Replay, number: int | None, urls: Urls, state: ReplayState, lost: losses.Losses | None = None
 ) -> tuple[EventRow, ...]:
     """The events listed: all, or the sixty around the chosen one."""
     n = len(replay.events)
@@ -293,7 +287,7 @@ def event_rows(
 
 
 def _row(
-    replay: Replay, refill: Refill, urls: Urls, state: ReplayState, lost: Losses | None, *, chosen: bool
+    replay: Replay, refill: Refill, urls: Urls, state: ReplayState, lost: losses.Losses | None, *, chosen: bool
 ) -> EventRow:
     event = replay.events[refill.event]
     one = lost.of(event.index) if lost else None

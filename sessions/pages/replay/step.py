@@ -5,22 +5,19 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.base import registry
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.context import common_prefix
 from sessions.engine.replays.lists import entered_at, items_at
+from sessions.engine.replays.replay import Replay
 from sessions.engine.transcript.speaker import speaker
 from sessions.engine.weigh.sizes import message_size
 from sessions.pages.ui.addresses import Choice, Urls, session_urls
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import gate_words
 from sessions.runs.overview import bytes_label, kinds_of
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.replay import Replay
-    from sessions.runs.replay_state import ReplayState
+from sessions.runs.replay_state import ReplayState
 
 PAGE = 50
 WIDE = 1_000

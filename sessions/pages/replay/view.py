@@ -22,9 +22,8 @@ from sessions.pages.sweep import state as sweepstate
 from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.pages.ui.compact_at import along, compact_at, place_of
-from sessions.pages.ui.view import asks_fragment, not_yet, refused, session_or_404, shared_context, varied
+from sessions.pages.ui.view import as_json, asks_fragment, not_yet, refused, session_or_404, shared_context, varied
 from sessions.runs import replay_state, replays, sweeps
-from sessions.runs import replay_state as urlstate
 from sessions.runs.overview import overview
 from sessions.runs.ranges import gate_of
 from sessions.services import summary_jobs
@@ -38,7 +37,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     found = session_or_404(session_id)
     if (waits := not_yet(request, found, "replay")) is not None:
         return waits
-    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
+    state = replay_state.parse(request.GET.dict(), overview(found.pk).weighed)
     with without_gc():
         shown = build_replay(found, state, steering=asks_fragment(request) and "was" in request.GET)
     context = shared_context(found, state, "replay") | {"replay": shown} | _steering(request, found, state)
@@ -51,7 +50,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     return varied(render(request, "sessions/replay/page.html", context, status=400 if state.errors else 200))
 
 
-def _steering(request: HttpRequest, found: Session, state: urlstate.ReplayState) -> dict[str, Any]:
+def _steering(request: HttpRequest, found: Session, state: replay_state.ReplayState) -> dict[str, Any]:
     """The form for a page and for another policy; its slider alone where another setting moves its range."""
     weighed, asked = selectors.load_weighed(found.pk), request.GET
     if not asks_fragment(request) or asked.get("was", state.policy) != state.policy:
@@ -61,7 +60,7 @@ def _steering(request: HttpRequest, found: Session, state: urlstate.ReplayState)
     return {"at": compact_at(weighed, state)} if moved else {}
 
 
-def _unwritten(found: Session, state: urlstate.ReplayState) -> dict[str, Any]:
+def _unwritten(found: Session, state: replay_state.ReplayState) -> dict[str, Any]:
     """What it takes to have a model write the summaries that are not written yet, and the job that is at it."""
     wanted = replays.run(found.pk, state).wanted
     if not wanted:
@@ -74,7 +73,7 @@ def _unwritten(found: Session, state: urlstate.ReplayState) -> dict[str, Any]:
 def step(request: HttpRequest, session_id: str) -> HttpResponse:
     """One request of a replay, for htmx; a plain GET is led to the page that it is a part of."""
     found = session_or_404(session_id)
-    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
+    state = replay_state.parse(request.GET.dict(), overview(found.pk).weighed)
     urls = session_urls(found.pk)
     if not asks_fragment(request):
         return redirect(urls.to_replay(state))
@@ -89,7 +88,7 @@ def recommended(request: HttpRequest, session_id: str) -> HttpResponse:
     """The mark of the recommended threshold, for htmx; a plain GET is led to the page that it is a part of."""
     found = session_or_404(session_id)
     weighed = overview(found.pk).weighed
-    state = urlstate.parse(request.GET.dict(), weighed)
+    state = replay_state.parse(request.GET.dict(), weighed)
     if not asks_fragment(request):
         return redirect(session_urls(found.pk).to_replay(state))
     context = {"recommended": None if state.errors else recommended_mark(found, weighed, state)}
@@ -100,13 +99,13 @@ def recommended(request: HttpRequest, session_id: str) -> HttpResponse:
 def replay_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.replay/1`` of the same address; 400 with the reasons for a wrong one."""
     found = session_or_404(session_id)
-    state = urlstate.parse(request.GET.dict(), overview(found.pk).weighed)
+    state = replay_state.parse(request.GET.dict(), overview(found.pk).weighed)
     if state.errors:
-        return refused(state)
+        return refused(state.errors)
     ran = replays.run(found.pk, state)
     if ran.error:
-        return JsonResponse({"errors": {"replay": ran.error}}, status=400)
-    return JsonResponse(replays.document(ran), json_dumps_params={"ensure_ascii": False})
+        return refused({"replay": ran.error})
+    return as_json(replays.document(ran))
 
 
 @dataclass(frozen=True, slots=True)

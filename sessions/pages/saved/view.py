@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django import forms
@@ -140,7 +139,5 @@ def _row(view: SavedView) -> tuple[str, str]:
 
 def _compared(a: SavedView, b: SavedView) -> str:
     """The A/B page of two saved replays, of one session or of two."""
-    states: list[Any] = [_replay_of(view.state) for view in (a, b)]
     other = b.session_id if b.session_id != a.session_id else ""
-    two = ab_state.AbState(states[0], replay_state.only_replayed(states[1]), other)
-    return f"{reverse('sessions:ab', args=[a.session_id])}?{ab_state.query(two)}"
+    return ab_state.address(a.session_id, _replay_of(a.state), _replay_of(b.state), other)

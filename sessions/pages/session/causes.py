@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
+from sessions.engine.quality.broken import RulesAfter
 from sessions.engine.why.aftermath import COMPACTED, WHEN, Aftermath
 from sessions.engine.why.case import COMPACTION, ERROR
 from sessions.engine.why.causes import REACHED
 from sessions.engine.why.headline import leading
+from sessions.engine.why.overcount import Firing, GateResult
 from sessions.engine.why.verdicts import Verdict, is_false
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Urls, session_urls
 from sessions.pages.ui.causes import held, named_message, trigger_href
+from sessions.runs.overview import Overview
 from sessions.runs.replay_state import ReplayState, own_state
 
-if TYPE_CHECKING:
-    from sessions.engine.quality.broken import RulesAfter
-    from sessions.engine.why.overcount import Firing, GateResult
-    from sessions.runs.overview import Overview
-
-    FiringThere = tuple[GateResult, Firing, str]
+FiringThere = tuple[GateResult, Firing, str]
 
 
 MOST = 40

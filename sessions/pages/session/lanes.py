@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from sessions.pages.session.bars import ByteScale, Pressure
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import Figure, axis, band, line, note, size_of, thousands, ticks
 from sessions.pages.ui.saw import MOST_LINES
-
-if TYPE_CHECKING:
-    from sessions.pages.session.bars import ByteScale, Pressure
-    from sessions.runs.overview import Overview
-
+from sessions.runs.overview import Overview
 
 CONTEXT_ROOM = 1.18
 """The context's axis over the window, or the peak: room for the numbers of compactions."""

@@ -31,7 +31,7 @@ from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.session.lanes import legend
 from sessions.pages.session.state import SessionState
 from sessions.pages.ui import blocks, exports, uploads
-from sessions.pages.ui.view import asks_fragment, attached, command_line, not_yet, session_or_404, varied
+from sessions.pages.ui.view import as_json, asks_fragment, attached, command_line, not_yet, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import Overview, overview
@@ -245,15 +245,19 @@ def message_raw(request: HttpRequest, session_id: str, index: int) -> HttpRespon
     return attached(HttpResponse(text, content_type="application/json"), f"{found.pk}-message-{index}.json")
 
 
+def parsed(found: Session) -> Parsed:
+    """The session as the engine has it of a file with this session alone."""
+    transcript = selectors.load_weighed(found.pk).transcript
+    skipped = tuple(Skipped(*row) for row in found.upload.skipped)
+    fates = () if found.member else uploads.fates_of(found.upload)  # an archive's fates are not those of one file
+    return Parsed((transcript,), skipped, found.upload.reason, format=found.format, fates=fates)
+
+
 @require_safe
 def session_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """The inspect document of this session (``ctxweb.inspect/1``)."""
     found = session_or_404(session_id)
-    transcript = selectors.load_weighed(found.pk).transcript
-    skipped = tuple(Skipped(*row) for row in found.upload.skipped)
-    fates = () if found.member else uploads.fates_of(found.upload)  # an archive's fates are not those of one file
-    parsed = Parsed((transcript,), skipped, found.upload.reason, format=found.format, fates=fates)
-    return JsonResponse(report.inspect_document(parsed), json_dumps_params={"ensure_ascii": False})
+    return as_json(report.inspect_document(parsed(found)))
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""The settings page: a key for a model's API, what it is used for, and what leaves the machine when."""
+"""The settings page: prices by model, models of one's own, the key for Anthropic's API."""
 
 from __future__ import annotations
 

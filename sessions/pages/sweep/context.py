@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from sessions.engine.costs.breakeven import EventCost
 from sessions.engine.costs.cost_report import beside_usage
 from sessions.engine.reports.configuration import Snippet, configure
 from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth
@@ -28,9 +28,6 @@ from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.results import Cell, depends
 from sessions.runs import replay_state
 from sessions.runs.sweeps import SweepResult, together
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.breakeven import EventCost
 
 AGAINST_WORDS = {
     "compactions": "Compactions", "peak": "Peak context, tokens", "needs_gone": "Used later and lost",

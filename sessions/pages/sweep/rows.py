@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.base import registry
 from sessions.engine.base.words import united
@@ -13,12 +13,10 @@ from sessions.engine.policies import params as parameters
 from sessions.engine.quality.recall import recall_words
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Setting, Sweep, cost_key
+from sessions.pages.sweep.state import SweepState
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, depends
 from sessions.runs.replay_state import ReplayState, starts, written
-
-if TYPE_CHECKING:
-    from sessions.pages.sweep.state import SweepState
 
 HEATS = 7
 LOSS_WORDS = {"rules_gone": "Rules lost", "needs_gone": "Used later, lost", "read_again_tokens": "Re-read"}

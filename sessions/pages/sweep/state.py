@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode
 
 from django.http import QueryDict
@@ -25,9 +24,7 @@ from sessions.pages.ui.addresses import whole
 from sessions.runs import replay_state
 from sessions.runs.ranges import usual_over
 from sessions.runs.replay_state import ReplayState
-
-if TYPE_CHECKING:
-    from sessions.services.sweeping import Options
+from sessions.services.sweeping import Options
 
 MAX_AXES, MAX_POLICIES, MAX_SESSIONS = 2, 60, 50
 FLOORS = {

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
-from urllib.parse import urlencode
 
-from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from sessions.engine.costs.cost import Totals
 from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.baseline import NAME, change_words
+from sessions.engine.sweeps.sweep import Row, Sweep
 from sessions.models import Session
+from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import rows as sweep_rows
+from sessions.pages.sweep.state import SweepState
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import (
     Figure,
@@ -30,11 +31,6 @@ from sessions.pages.ui.chart import (
 )
 from sessions.pages.ui.saw import thinned
 from sessions.runs import replay_state, replays
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.cost import Totals
-    from sessions.engine.sweeps.sweep import Row, Sweep
-    from sessions.pages.sweep.state import SweepState
 
 HEIGHT = 210
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 26, "b": 34}, {"l": 50, "r": 14, "t": 26, "b": 34}
@@ -100,7 +96,7 @@ def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other
         names = _names(a, b)
         if names[0] == names[1] and a.at is None:
             names = _by_setting(names[0], picked, other)
-        full_href = _both(session, a_state, b_state)
+        full_href = ab_state.address(session.pk, a_state, b_state)
     return Versus(
         headline=_headline(a, b, names),
         price=f"{names[1][0].upper()}{names[1][1:]} costs {_cost(b)}: {b.loses}{', ' + b.uses if b.uses else ''}."
@@ -112,13 +108,6 @@ def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other
         full_href=full_href,
         label=str(weighed.total_label),
     )
-
-
-def _both(session: Session, a_state: replay_state.ReplayState, b_state: replay_state.ReplayState) -> str:
-    second = urlencode([("b.policy", b_state.policy)])
-    rest = [f"b.{pair}" for pair in replay_state.query(b_state).split("&") if pair and not pair.startswith("policy=")]
-    pairs = "&".join(filter(None, (replay_state.query(a_state), second, *rest)))
-    return f"{reverse('sessions:ab', args=[session.pk])}?{pairs}"
 
 
 def _of_row(row: Row, state: replay_state.ReplayState) -> Sideline:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
@@ -27,11 +26,13 @@ from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.subagents import type_rows
 from sessions.pages.ui.view import (
+    as_json,
     asks_fragment,
     chosen_snippet,
     command_line,
     csv_file,
     private,
+    refused,
     session_or_404,
     varied,
 )
@@ -127,7 +128,7 @@ def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> 
         view = page.build(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
         context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
-        context["apply_cli"] = shlex.join(["ctxweb", "apply", *replay_state.arguments(lab, ("window",))])
+        context["apply_cli"] = replay_state.apply_command(lab)
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
 
@@ -176,11 +177,11 @@ def sweep_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.sweep/1`` of the same address; 202 while it is not complete."""
     state, swept = _one(request, session_id)
     if wrong := _wrong(state, swept):
-        return JsonResponse({"errors": wrong}, status=400)
+        return refused(wrong)
     if not swept.sweeps:
-        return JsonResponse({"errors": {"sweep": "It has to be run in the background first."}}, status=409)
+        return refused({"sweep": "It has to be run in the background first."}, 409)
     documents = _documents(state, swept)
-    return JsonResponse(documents[0], json_dumps_params={"ensure_ascii": False}, status=200 if swept.complete else 202)
+    return as_json(documents[0], 200 if swept.complete else 202)
 
 
 @require_safe
@@ -207,18 +208,18 @@ def sweeps_json(request: HttpRequest) -> JsonResponse:
     """``ctxweb.sweeps/1``: a ``ctxweb.sweep/1`` for every session, and one setting for all of them."""
     sessions = _named(request)
     if not sessions:
-        return JsonResponse({"errors": {"s": "Name sessions with s=."}}, status=400)
+        return refused({"s": "Name sessions with s=."})
     state = _asked(sessions, request.GET, one=False)
     swept = _swept(state, sessions)
     if wrong := _wrong(state, swept):
-        return JsonResponse({"errors": wrong}, status=400)
+        return refused(wrong)
     across = recommend_across(swept.sweeps, dict(state.floors)) if swept.complete else None
     document = {
         "schema": "ctxweb.sweeps/1",
         "sweeps": _documents(state, swept),
         "recommended": None if across is None else validated_document(across),
     }
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False}, status=200 if swept.complete else 202)
+    return as_json(document, 200 if swept.complete else 202)
 
 
 @require_safe

@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from django.urls import reverse
@@ -158,9 +157,3 @@ def shown_part(href: str, rows: Sequence[T], n_first: int, start: int | None) ->
     ends = [(at, min(at + WINDOW, total)) for at in places]
     links = (Link(f"Compactions {at + 1:,} to {end:,}", f"{href}?start={at}") for at, end in ends)
     return rows[start : start + WINDOW], tuple(links)
-
-
-def home_as_tilde(path: str) -> str:
-    """A path of this computer, its home folder as "~"."""
-    home = str(Path.home())
-    return f"~{path.removeprefix(home)}" if path == home or path.startswith(f"{home}/") else path

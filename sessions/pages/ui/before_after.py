@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from sessions.engine.quality.constraints import RuleFate
 from sessions.engine.quality.standing import GONE, OPEN, RE_ATTACHED, RETURNED, SUMMARY
 from sessions.engine.replays.diff import Row, diff_event
+from sessions.engine.replays.replay import Replay
 from sessions.pages.ui.folding import SYMBOLS
 from sessions.pages.ui.results import depends
+from sessions.runs.losses import EventLoss
 from sessions.runs.overview import kinds_of
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.constraints import RuleFate
-    from sessions.engine.replays.replay import Replay
-    from sessions.runs.losses import EventLoss
 
 MOST_LINES, MOST_TOLD, MOST_KEPT = 12, 4, 6
 MOST_WHOLE = 400

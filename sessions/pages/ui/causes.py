@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 from sessions.engine.why.case import COMPACTION
 from sessions.engine.why.causes import WRONG_COUNT
 from sessions.engine.why.overcount import triggers
 from sessions.engine.why.verdicts import Verdict, is_false
 from sessions.pages.ui.addresses import session_urls
+from sessions.runs.overview import Overview
 from sessions.runs.replay_state import ReplayState
-
-if TYPE_CHECKING:
-    from sessions.runs.overview import Overview
 
 
 def named_message(verdict: Verdict) -> int | None:

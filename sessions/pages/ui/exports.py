@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
 from sessions.engine.base import registry
 from sessions.engine.reports.export import SIDES
+from sessions.engine.reports.exports import ExportTarget
 from sessions.models import Session
-
-if TYPE_CHECKING:
-    from sessions.engine.reports.exports import ExportTarget
 
 
 @dataclass(frozen=True, slots=True)

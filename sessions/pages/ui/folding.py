@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
 
+from sessions.engine.replays.diff import Row
 from sessions.engine.transcript.speaker import speaker
 from sessions.engine.transcript.types import Kind
 from sessions.runs.overview import kinds_of
-
-if TYPE_CHECKING:
-    from sessions.engine.replays.diff import Row
 
 SHORTEST_RUN = 3
 MOST_OPEN = 400

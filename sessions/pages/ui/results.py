@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from sessions.engine.costs.cost import Totals
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies.policy import Gate
 from sessions.engine.quality.baseline import NAME, change_words
+from sessions.engine.replays.events import Event
 from sessions.engine.transcript.types import Label
 from sessions.pages.ui import figures
 from sessions.pages.ui.saw import GateLane, Saw, Tooth
 from sessions.runs import replays
+from sessions.runs.losses import Losses
 from sessions.runs.overview import overview
-
-if TYPE_CHECKING:
-    from sessions.engine.costs.cost import Totals
-    from sessions.engine.replays.events import Event
-    from sessions.runs.losses import Losses
-    from sessions.runs.replays import ReplayRun
-
+from sessions.runs.replays import ReplayRun
 
 MOST_PERCENT = 1_000
 """A larger rise is told as a factor."""

@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
-from sessions.engine.base.errors import UnknownName
-from sessions.engine.base.registry import get
 from sessions.engine.reading import byte_breakdown as engine_fates
 from sessions.engine.transcript.types import Fate
 from sessions.models import Continuation, Session, State, Upload
 from sessions.models.upload import MIXED
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Link
+from sessions.pages.ui.labelled import format_label
 
 PHASES = {
     "unpacking": "unpacking it",
@@ -169,10 +168,7 @@ def upload_format(upload: Upload) -> str:
         return "none"
     if upload.format == MIXED:
         return "several formats"
-    try:
-        return str(get("formats", upload.format).label)
-    except UnknownName:
-        return upload.format
+    return format_label(upload.format)
 
 
 def fates_of(upload: Upload) -> tuple[Fate, ...]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 from urllib.parse import urljoin
 
 from django.conf import settings
@@ -16,17 +16,14 @@ from django.urls import get_script_prefix, reverse
 from django.utils.cache import patch_vary_headers
 
 from sessions import selectors, tasks
+from sessions.adapters.anthropic_client import Access
 from sessions.engine.redact.escaping import csv_lines
+from sessions.engine.reports.configuration import Snippet
 from sessions.models import Session, viewer
 from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.runs import replay_state as urlstate
 from sessions.services import column_runs, summary_jobs
 from sessions.services.deleting import only_for
-
-if TYPE_CHECKING:
-    from sessions.adapters.anthropic_client import Access
-    from sessions.engine.reports.configuration import Snippet
-
 
 Response = TypeVar("Response", bound=HttpResponseBase)
 NO_SESSION = "There is no such session; it may have been deleted."
@@ -140,9 +137,14 @@ def shared_context(found: Session, state: urlstate.ReplayState, tab: str) -> dic
     }
 
 
-def refused(state: urlstate.ReplayState) -> JsonResponse:
+def as_json(document: Mapping[str, Any], status: int = 200) -> JsonResponse:
+    """A document, its text as it stands."""
+    return JsonResponse(document, json_dumps_params={"ensure_ascii": False}, status=status)
+
+
+def refused(errors: Mapping[str, object], status: int = 400) -> JsonResponse:
     """What is wrong with an address, by field."""
-    return JsonResponse({"errors": dict(state.errors)}, status=400)
+    return JsonResponse({"errors": dict(errors)}, status=status)
 
 
 def chosen_snippet(snippets: tuple[Snippet, ...], agent: str) -> dict[str, Any]:

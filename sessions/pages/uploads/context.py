@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from django.urls import reverse
@@ -15,9 +15,7 @@ from sessions.models import Member, MemberStatus, Session, Upload
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import whole
 from sessions.pages.ui.uploads import as_sentence, fates_of, upload_format, upload_table
-
-if TYPE_CHECKING:
-    from sessions.selectors.uploads import UploadPage
+from sessions.selectors.uploads import UploadPage
 
 SHOWN = 500
 """Files, sessions and skipped parts listed on the page; the JSON document has all that are stored."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import uuid
 from collections.abc import Iterable, Sequence
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
+from django.core.files.uploadedfile import UploadedFile
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -20,14 +21,11 @@ from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA, uuids
 from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
-from sessions.pages.ui.view import attached
+from sessions.pages.ui.view import as_json, attached
 from sessions.pages.uploads import context as imports
 from sessions.selectors.uploads import get_media, upload_list
 from sessions.services.media import media_bytes, thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
-
-if TYPE_CHECKING:
-    from django.core.files.uploadedfile import UploadedFile
 
 DEMO_FILENAME = "demo.jsonl"
 MAX_STATUS_IDS = 500
@@ -134,8 +132,7 @@ def upload_report(request: HttpRequest, upload_id: uuid.UUID) -> HttpResponse:
 def upload_report_json(request: HttpRequest, upload_id: uuid.UUID) -> JsonResponse:
     """The import report as one document (``ctxweb.import/1``)."""
     stored = _upload_or_404(upload_id)
-    document = imports.report_document(stored, *_contents(stored))
-    return JsonResponse(document, json_dumps_params={"ensure_ascii": False})
+    return as_json(imports.report_document(stored, *_contents(stored)))
 
 
 @require_GET

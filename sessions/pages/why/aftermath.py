@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.urls import reverse
 
 from sessions.engine.base import registry
+from sessions.engine.quality.broken import Broken, RulesAfter
 from sessions.engine.why.aftermath import WHEN, Aftermath
+from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Link, session_urls, shown_part
 from sessions.pages.ui.results import gate_words
+from sessions.runs.overview import Overview
 from sessions.runs.replay_state import ReplayState
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.broken import Broken, RulesAfter
-    from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
-    from sessions.runs.overview import Overview
-
 
 MOST, NAMED, SOURCES = 20, 3, 3
 TARGET_CHARS = 48

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.transcript.types import Transcript
@@ -13,6 +13,7 @@ from sessions.engine.why.causes import WRONG_COUNT, Evidence
 from sessions.engine.why.document import why_of
 from sessions.engine.why.headline import Group, grouped
 from sessions.engine.why.steps import STEPS
+from sessions.engine.why.verdicts import Verdict
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
 from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath, build_recorded
@@ -21,11 +22,7 @@ from sessions.pages.why.over_counts import OverCountView, build_over_counts
 from sessions.runs.overview import Overview, overview
 from sessions.runs.replay_state import own_state
 
-if TYPE_CHECKING:
-    from sessions.engine.why.verdicts import Verdict
-    from sessions.runs.overview import Overview
-
-    Bar = tuple[str, int, str, float, str]
+Bar = tuple[str, int, str, float, str]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.utils.safestring import SafeString
 
@@ -37,10 +37,7 @@ from sessions.pages.ui.chart import (
     thousands,
     titled,
 )
-
-if TYPE_CHECKING:
-    from sessions.runs.overview import Overview
-
+from sessions.runs.overview import Overview
 
 MOST_FLAGGED = 12
 

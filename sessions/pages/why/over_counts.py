@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString
 
 from sessions.engine.agents.agent import Trigger, own_trigger
 from sessions.engine.base import registry
 from sessions.engine.transcript.types import Kind
+from sessions.engine.why.culprits import Culprit
 from sessions.engine.why.document import summary
 from sessions.engine.why.overcount import FALSE, LATE, MISSED, RIGHT, Firing, GateResult
 from sessions.pages.ui import figures
@@ -19,9 +19,6 @@ from sessions.pages.ui.causes import trigger_href
 from sessions.pages.ui.chart import figure_text
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
 from sessions.runs.overview import Overview, called, kinds_of
-
-if TYPE_CHECKING:
-    from sessions.engine.why.culprits import Culprit
 
 MOST_BLAMED = 8
 LATER, LATER_SHARE = 3, 0.02

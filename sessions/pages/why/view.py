@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from sessions.engine.base.errors import UnreadableInput
 from sessions.models import Session
 from sessions.pages.session.state import near, parse
-from sessions.pages.ui.view import asks_fragment, command_line, not_yet, session_or_404, varied
+from sessions.pages.ui.view import as_json, asks_fragment, command_line, not_yet, session_or_404, varied
 from sessions.pages.why.aftermath import build_aftermath, build_recorded, build_rules
 from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.over_counts import triggers_near
@@ -92,4 +92,4 @@ def why_chart(request: HttpRequest, session_id: str) -> HttpResponse:
 def why_json(request: HttpRequest, session_id: str) -> JsonResponse:
     """``ctxweb.why/1`` of this session."""
     found = session_or_404(session_id)
-    return JsonResponse(why_document(overview(found.pk)), json_dumps_params={"ensure_ascii": False})
+    return as_json(why_document(overview(found.pk)))
