@@ -240,7 +240,8 @@ def with_event(kind: EventKind, *, answered: bool) -> Headline:
     return first(weigh(dataclasses.replace(build.done(), events=(event,))))
 
 
-NOTED = (EventKind.REPLY_CUT, EventKind.SUBAGENT, EventKind.CONTEXT_LISTED, EventKind.SETTINGS, EventKind.CACHE_UNREAD)
+NOTED = (EventKind.REPLY_CUT, EventKind.SUBAGENT, EventKind.CONTEXT_LISTED, EventKind.SETTINGS, EventKind.CACHE_UNREAD,
+         EventKind.CACHE_NOTED)  # fmt: skip
 """What is noted of a session that it does not end."""
 
 

@@ -59,11 +59,11 @@ WRONG = {
     "59-openai-responses-data-uri-65520.har", "60-gemini-slid-history-cache-miss.har",
     "60-lobehub-never-compressed-200215.json", "61-aiderdesk-screenshot.context.json",
     "61-langsmith-gemini-thinking-cap.json", "61-loca-sonnet-cut-at-4096.json", "62-inspect-answers-cut-at-1024.json",
-    "63-langfuse-codex-cached-twice.json", "64-bedrock-conversestream-input-with-cache.jsonl",
-    "64-openhands-condense-loop.json", "65-benchflow-500-no-body.jsonl", "65-genkit-anthropic-input-7.json",
-    "65-nanobot-never-consolidated.jsonl", "66-langfuse-zero-input.trace.json",
-    "66-openwebui-history-not-sent-unknown.json", "67-librechat-answers-short-unknown.json",
-    "68-browser-use-healthy.json", "68-openai-agents-677-tokens-unknown.db", "69-mastra-length.trace.json",
+    "64-bedrock-conversestream-input-with-cache.jsonl", "64-openhands-condense-loop.json",
+    "65-benchflow-500-no-body.jsonl", "65-genkit-anthropic-input-7.json", "65-nanobot-never-consolidated.jsonl",
+    "66-langfuse-zero-input.trace.json", "66-openwebui-history-not-sent-unknown.json",
+    "67-librechat-answers-short-unknown.json", "68-browser-use-healthy.json",
+    "68-openai-agents-677-tokens-unknown.db", "69-mastra-length.trace.json",
     "69-vercel-usage-of-last-step-healthy.json", "70-chatgpt-pasted-error-healthy.json",
 }  # fmt: skip
 """Those whose first line lacks something; one that is mended leaves the set, none enters it."""

@@ -92,7 +92,7 @@ def _missed(transcript: Transcript, source: Source) -> Transcript:
         return transcript
     why = ", ".join(f"{name} ({counted(n, 'request')})" for name, n in found.most_common())
     words = f"The API says why the prompt was not read from the cache: {why}; {tokens:,} tokens in all"
-    event = RecordedEvent(EventKind.CACHE_UNREAD, len(transcript.requests) - 1, len(transcript.messages), words)
+    event = RecordedEvent(EventKind.CACHE_NOTED, len(transcript.requests) - 1, len(transcript.messages), words)
     return replace(transcript, events=(*transcript.events, event))
 
 

@@ -64,6 +64,8 @@ class EventKind(StrEnum):
     CONTEXT_LISTED = "context listed"
     SETTINGS = "settings"
     CACHE_UNREAD = "cache never read"
+    CACHE_NOTED = "cache noted"
+    """What the provider, or a tracer, says of what was read from the cache."""
 
 
 ATTEMPTS = frozenset({EventKind.COMPACTION_STARTED, EventKind.COMPACTION_CANCELLED})

@@ -14,6 +14,7 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, RecordedClearing, RecordedCompaction, Request, Transcript, Usage
 
 Pair = tuple[Request, Request]
+NOTED = frozenset({EventKind.CACHE_UNREAD, EventKind.CACHE_NOTED})
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
 LEAST_PAIRS, SHOWN, LEAST_UNREAD = 2, 3, 3
@@ -27,8 +28,9 @@ REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 
 def cache_sentence(transcript: Transcript) -> str:
     """What the prompt cache did not hold that it might have, in a sentence; "" where all is well or nothing is told."""
-    told = [f"{event.words}." for event in transcript.events if event.kind == EventKind.CACHE_UNREAD]
-    return " ".join(filter(None, (_counted(transcript), *told)))
+    told = [f"{event.words}." for event in transcript.events if event.kind in NOTED]
+    is_told = any(event.kind == EventKind.CACHE_UNREAD for event in transcript.events)
+    return " ".join(filter(None, ("" if is_told else _counted(transcript), *told)))
 
 
 def _counted(transcript: Transcript) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
@@ -40,6 +41,7 @@ LEAST_CUT = 1_000
 """Tokens of text over a usage from which the usage is not that of the text, where it is a third of it at most."""
 UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
+_FIGURE = re.compile(r"\d[\d,]*")
 IMPOSSIBLE = 2
 """A usage over so many times the recorded window is of several requests together."""
 
@@ -65,10 +67,12 @@ def noted_size(weighed: Weighed) -> str:
         return ""
     own = next((note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note), "")
     of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
-    words = _settings(transcript) or f"{own}{of_window}"
+    size = max((tokens for tokens in weighed.estimated if tokens), default=0)
+    figure = int(found[0].replace(",", "")) if (found := _FIGURE.search(own)) else 0
+    stale = f"; the file holds about {size:,}" if OWN_COUNT in own and figure > FAR_MORE * size > 0 else ""
+    words = _settings(transcript) or f"{own}{of_window}{stale}"
     kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
     if not words and kept:
-        size = max((tokens for tokens in weighed.estimated if tokens), default=0)
         words = f"the messages of the file have {size:,} tokens together (estimated), more than was sent: {kept}"
     return f"{words[0].upper()}{words[1:]}." if words else ""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
@@ -21,7 +21,8 @@ from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, Tra
 from sessions.engine.reading.formats._counts import exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 CALL_BOUNDARIES = ("TOOL", "AGENT")
@@ -79,6 +80,7 @@ class _Format(Format):
         end_calls(calls, (RunEnd(o.text("traceId"), _error(o), is_root, kind) for o, kind, is_root in ends))
         results = [_result(o) for o in others if o.text("type") == "TOOL" and traces.decoded(o.value.get("output"))]
         transcripts = sessions_of(calls, measure, stem=files.stem_of(source.name), results=results)
+        transcripts = _with_doubled(transcripts, observations)
         n_around = len(found) - len(calls)
         around = files.noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
         return Parsed(transcripts, tuple(skipped), warnings=_notes(others) + around)
@@ -192,6 +194,18 @@ def _usage(value: Record, attributes: Record) -> Usage | None:
     inclusive |= count_of(attributes.get("gen_ai.usage.input_tokens")) == fresh >= read + written
     usage = inclusive_usage if inclusive and (read or written) else exclusive_usage
     return usage(fresh, output, cache_read=read, cache_write=written)
+
+
+def _with_doubled(transcripts: tuple[Transcript, ...], observations: Sequence[Observation]) -> tuple[Transcript, ...]:
+    """The same, the last with a note where what Langfuse shows as the input has the cached tokens a second time."""
+    shown = sum(count_of(o.value.get("inputUsage")) for o in observations if o.value.get("type") == "GENERATION")
+    usages = [request.usage for one in transcripts for request in one.requests if request.usage]
+    sent, read = sum(usage.context for usage in usages), sum(usage.cache_read for usage in usages)
+    if not transcripts or not read or shown != sent + read:
+        return transcripts
+    said = f"Langfuse counts the cached tokens twice: it shows {shown:,} tokens of input where {sent:,} were sent"
+    event = RecordedEvent(EventKind.CACHE_NOTED, 0, 0, said)
+    return (*transcripts[:-1], replace(transcripts[-1], events=(*transcripts[-1].events, event)))
 
 
 def _notes(others: Sequence[Observation]) -> tuple[str, ...]:
