@@ -223,9 +223,9 @@ def test_queries_are_few(
     session: Session,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(6):
         get(client, session, f"replay/?{FIRES}")
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(4):
         get(client, session, f"diff/?{FIRES}")
 
 

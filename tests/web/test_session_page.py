@@ -200,7 +200,7 @@ def test_queries_do_not_grow_with_the_messages(
     session: Session,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(6):
         page(client, session)
     with django_assert_max_num_queries(2):
         page(client, session, "messages/?start=10", **HTMX)

@@ -164,3 +164,9 @@ def home_as_tilde(path: str) -> str:
     """A path of this computer, its home folder as "~"."""
     home = str(Path.home())
     return f"~{path.removeprefix(home)}" if path == home or path.startswith(f"{home}/") else path
+
+
+def project_words(folder: str) -> tuple[str, str]:
+    """How a project is called, by the end of its folder, and the folder's path as it is shown; "" for none."""
+    path = home_as_tilde(folder)
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path or "No project", path
