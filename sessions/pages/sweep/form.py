@@ -8,6 +8,7 @@ from sessions.engine.base import registry
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
 from sessions.engine.sweeps.sweep import WINDOW, Over
+from sessions.engine.weigh.calibration.context_windows import source_words
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
 from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, policy_groups
@@ -69,6 +70,7 @@ class SweepForm:
     stub: str
     window: str
     window_own: int
+    window_says: str
 
 
 def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
@@ -104,7 +106,18 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         stub=stub or "4000",
         window="" if state.replay.window is None else f"{state.replay.window:,}",
         window_own=weighed.window,
+        window_says=_window_says(state, weighed),
     )  # fmt: skip
+
+
+def _window_says(state: SweepState, weighed: Weighed) -> str:
+    """What a window typed by hand stands in place of; "" without one."""
+    if state.replay.window is None:
+        return ""
+    if state.sessions:
+        return "Typed, for each session in place of its own"
+    own = f"{weighed.window:,} tokens, {source_words(weighed.transcript, weighed.window_source)}"
+    return f"Typed. Empty: the session's own, {own}"
 
 
 def _common(state: SweepState) -> list[parameters.Spec]:
