@@ -61,22 +61,6 @@ def words(html: str) -> str:
     return re.sub(r"\s+", " ", unescape(re.sub(r"<template.*?</template>|<[^>]+>", " ", html, flags=re.DOTALL)))
 
 
-def test_a_window_typed_by_hand_is_told_from_the_sessions_own(client: Client, long: Session) -> None:
-    """Under its field, and wherever a share of it is told: the recording keeps its own."""
-    own = "the session's own, 200,000 tokens, the model's"
-    asked = f"/s/{long.pk}/compare/?policy=claude_code&over=pct_override=20:80:4&pick=2"
-    typed = words(page(client, f"{asked}&window=60000"))
-    assert f"Typed. Empty: {own}" in typed
-    assert "% of the 60,000 typed" in typed
-    assert "21% of the session's own 200,000" in typed
-    assert "% of the window" not in typed
-    plain = words(page(client, asked))
-    assert "typed" not in plain.lower()
-    assert "% of the window" in plain
-    several = page(client, f"/s/{long.pk}/compare/?policy=claude_code&over=window=30000:60000:4&pick=2")
-    assert "typed" not in words(several).lower()
-
-
 def figure(html: str, name: str) -> Any:
     found = re.search(rf'<template id="{name}-figure">(.*?)</template>', html, re.DOTALL)
     assert found, name
