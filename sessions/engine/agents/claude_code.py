@@ -137,7 +137,7 @@ AGENT = Agent(
             "claude_code", "Claude Code", "policies 4.1", "claude_code", words="Claude Code's auto-compact threshold"
         ),
     ),
-    older=(OlderThreshold("Claude Code's threshold without the reserve cap", "claude_code", WHOLE_RESERVE),),
+    older=(OlderThreshold("this version's threshold", "claude_code", WHOLE_RESERVE),),
     windows=(1_000_000, 200_000), assumes_window=True, asked=EVERY_REQUEST, own_figure=WITH_TRIGGER, api="anthropic",
     places={"claude_code": Place("~/.claude/projects", ("*/*.jsonl",))},
     configuration=Configuration(

@@ -11,7 +11,7 @@ from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.context_windows import source_words
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
-from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, policy_groups
+from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, choice_words, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 FLOOR_WORDS = {
@@ -91,11 +91,11 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         slots=tuple(
             _slot(slot, None if state.several or number >= len(state.overs) else state.overs[number], numbers,
                   optional=bool(number), title=title)
-            for number, (slot, title) in enumerate(zip(SLOTS, ("Along", "And along"), strict=True))
+            for number, (slot, title) in enumerate(zip(SLOTS, ("Vary", "Second range"), strict=True))
         ),
         shared_slot=_slot(
             SLOTS[0], state.overs[0] if state.several and state.overs else None,
-            _common(state) if state.several else [], optional=True, title="Along",
+            _common(state) if state.several else [], optional=True, title="Vary",
         ),
         fixed=tuple(_fixed(spec, state) for spec in specs if spec.name not in swept),
         n_fixed=len(state.replay.params),
@@ -144,7 +144,7 @@ def _slot(slot: str, over: Over | None, numbers: list[parameters.Spec], *, optio
 
 def _fixed(spec: parameters.Spec, state: SweepState) -> FixedField:
     value = dict(state.replay.params).get(spec.name, written(spec.default))
-    options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
+    options = tuple(Option(choice, choice_words(choice), choice == value) for choice in spec.choices)
     return FixedField(
         spec, value, options, is_changed(spec, state.replay), state.errors.get(f"p.{spec.name}", "")
     )  # fmt: skip
