@@ -67,7 +67,7 @@ GROUPS = {
         "user": "Invite people, create accounts, give a new password, remove an account.",
         "token": "Make, list and end tokens for the HTTP API.",
         "backup": "Copy database and files into one archive, while the server runs.",
-        "restore": "Make a data folder from such an archive.",
+        "restore": "Make a data folder from a backup.",
         "doctor": "Find what is wrong with the stored data, and mend it.",
     },
     "What is known": {

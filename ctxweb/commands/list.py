@@ -122,7 +122,7 @@ def _agreed(n_shown: int, n_all: int, unread: Sequence[LocalFile]) -> bool:
 
 
 def _print(console: Terminal, one: LocalFile) -> None:
-    from sessions.adapters.local import home_as_tilde
+    from sessions.engine.base.words import home_as_tilde
 
     written = dt.datetime.fromtimestamp(one.modified).astimezone().strftime("%Y-%m-%d %H:%M")
     console.print(titled(one.id, f"  {one.agent.label}, {written}, {one.size / 1e6:,.2f} MB"), soft_wrap=True)

@@ -42,12 +42,6 @@ class LocalFile:
         return hashlib.sha256(str(self.path).encode("utf-8", "surrogateescape")).hexdigest()[:ID_DIGITS]
 
 
-def home_as_tilde(path: str) -> str:
-    """A path of this computer, its home folder as "~"."""
-    home = str(Path.home())
-    return f"~{path.removeprefix(home)}" if path == home or path.startswith(f"{home}/") else path
-
-
 def places() -> tuple[tuple[Agent, Place], ...]:
     """Where agents keep transcripts that can be listed, under this user's own folder."""
     kept = ((agent, place) for agent in agents() for place in agent.places.values() if place.patterns)

@@ -9,7 +9,7 @@ from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, BinaryIO
 
-from django.db.models import Count, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from sessions.adapters import own_models, storage
@@ -187,7 +187,7 @@ def n_without_figures() -> int:
 
 
 def get_session(session_id: str) -> Session:
-    """The session with its upload, relatives that may be seen, watched file and ``n_replies``, one query.
+    """The session with its upload, relatives that may be seen, watched file, ``project`` and ``n_replies``, one query.
 
     Raises Session.DoesNotExist, also where the viewer may not see it; forgets what was cached of older facts.
     """
@@ -197,7 +197,7 @@ def get_session(session_id: str) -> Session:
     found = Session.objects.seen_by(who).select_related("upload__live", "parent__upload", "shares_with__upload")
     replies = ReplayLink.objects.open().filter(session=OuterRef("pk"), reply_to__isnull=False)
     counted = replies.order_by().values("session").values(n=Count("pk"))
-    session = found.annotate(n_replies=Coalesce(Subquery(counted), 0)).get(pk=session_id)
+    session = found.annotate(n_replies=Coalesce(Subquery(counted), 0), project=F("figures__project")).get(pk=session_id)
     for name in ("parent", "shares_with"):
         relative = getattr(session, name)
         if relative is not None and relative.private and not who.owns(relative.upload.owner_id):

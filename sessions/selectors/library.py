@@ -87,3 +87,34 @@ def newest(found: SessionQuerySet, names: list[str]) -> dict[str, tuple[str, ...
     for name, pk in ranked.order_by("place").values_list("figures__project", "pk"):
         made[name] = (*made.get(name, ()), pk)
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """The root sessions beside one in its project, ``project`` "" where none is recorded; None at either end."""
+
+    project: str
+    newer: Session | None
+    older: Session | None
+
+
+def neighbours(session: Session, project: str | None) -> Neighbours | None:
+    """What stands above and below a session in its project's list; None for subagents and branches that were left.
+
+    Two queries, each of one row.
+    """
+    if session.parent_id or session.branch_of_id:
+        return None
+    seen = Session.objects.seen_by(viewer()).roots().order_by()
+    found = seen.filter(figures__project=project) if project else seen.filter(NAMELESS)
+    ended = session.ended_at
+    above = Q(ended_at__isnull=False) if ended is None else Q(ended_at__gt=ended)
+    below = Q(pk__in=()) if ended is None else Q(ended_at__lt=ended) | Q(ended_at__isnull=True)
+    alike = Q(ended_at=ended)  # of one time: what was stored last comes first, then by its place in its file
+    for name, up, down in (("created_at", "gt", "lt"), ("position", "lt", "gt"), ("pk", "lt", "gt")):
+        value = getattr(session, name)
+        above |= alike & Q(**{f"{name}__{up}": value})
+        below |= alike & Q(**{f"{name}__{down}": value})
+        alike &= Q(**{name: value})
+    newer, older = found.filter(above).sorted_by("-last").first(), found.filter(below).sorted_by("last").first()
+    return Neighbours(project or "", newer, older)

@@ -21,7 +21,7 @@ from sessions.engine.reading.reading import EXAMPLE
 from sessions.models import Session
 from sessions.pages.manual.text import glossary
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import message_href, travels
+from sessions.pages.ui.addresses import message_href, project_words, travels
 from sessions.pages.ui.labelled import (
     KIND_WORDS,
     client_words,
@@ -32,6 +32,7 @@ from sessions.pages.ui.labelled import (
     trust_html,
 )
 from sessions.runs.overview import bytes_label
+from sessions.selectors.library import neighbours
 
 register = template.Library()
 
@@ -49,6 +50,8 @@ register.filter("stamp", figures.stamp)
 register.simple_tag(figures.plural, name="plural")
 register.simple_tag(figures.percent, name="share")
 register.simple_tag(trust_html, name="trust")
+register.simple_tag(neighbours, name="neighbours")
+register.filter("project_word", lambda folder: project_words(folder)[0])
 register.simple_tag(lambda: EXAMPLE, name="paste_example")
 
 

@@ -5,6 +5,7 @@ import * as dialogs from "./dialogs.js";
 import * as failures from "./failures.js";
 import * as keys from "./keys.js";
 import * as narrow from "./narrow.js";
+import * as place from "./place.js";
 import * as themes from "./themes.js";
 import "./saving.js";
 
@@ -45,5 +46,5 @@ function carryState() {
   }, true);
 }
 
-for (const part of [themes, beside, copying, dialogs, keys, failures, narrow]) part.start();
+for (const part of [themes, beside, copying, dialogs, keys, failures, narrow, place]) part.start();
 carryState();

@@ -41,6 +41,8 @@ NEVER = {
     r"transcript bytes|display tokens|pressure bytes": "bytes, tokens, adjusted bytes",
     r"holding the trajectory|trajector\w+": "session",
     r"harness(?:es)?": "agent",
+    r"given again later|held fixed|worth it from|usages? not believed|never reaches the model": "say it in plain words",
+    r"estimate less measurement": "estimation error",
 }  # fmt: skip
 """Words that no reader meets, each with what is said in its place."""
 ALLOWED = {

@@ -97,7 +97,7 @@ def test_inspect_says_what_never_reaches_the_model(file):
     out, _ = run("inspect", file)
     fates = document("inspect", file)["fates"]
     never = sum(fate["n_bytes"] for fate in fates if not fate["is_context"])
-    assert f"{100 * never / file.stat().st_size:.0f}% of this file never reaches the model" in out
+    assert f"{100 * never / file.stat().st_size:.0f}% of this file is not sent to the model" in out
 
 
 def test_train_fraction_uses_early_usage_only(file, tmp_path):

@@ -104,9 +104,10 @@ def test_the_sentence_names_the_largest_parts() -> None:
         Fate("kept", 5, 570, True), Fate("copies", 5, 300, False, True), Fate("progress records", 9, 129, False),
         Fate("ends", 0, 1, False),
     )  # fmt: skip
-    assert byte_breakdown.sentence(some) == "43% of this file never reaches the model: copies 30%, progress records 13%"
+    said = "43% of this file is not sent to the model: copies 30%, progress records 13%"
+    assert byte_breakdown.sentence(some) == said
     assert byte_breakdown.sentence(()) == ""
-    assert byte_breakdown.sentence([Fate("kept", 1, 9, True)]) == "0% of this file never reaches the model"
+    assert byte_breakdown.sentence([Fate("kept", 1, 9, True)]) == "0% of this file is not sent to the model"
     assert [byte_breakdown.share(*pair) for pair in ((1, 10_000), (0, 5), (5, 0), (1, 100))] == [
         "under 0.1%", "0%", "0%", "1.0%",
     ]  # fmt: skip

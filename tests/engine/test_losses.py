@@ -152,3 +152,28 @@ def test_an_export_names_the_calls_again():
     file = BytesIO("\n".join(map(json.dumps, lines)).encode())
     (made,) = read_transcripts(file, "x.jsonl").transcripts
     assert [one.calls for one in made.clearings] == [("a",)]
+
+
+class Counted(list):
+    """A list that counts what is looked at from its end."""
+
+    seen = 0
+
+    def __reversed__(self):
+        for item in super().__reversed__():
+            Counted.seen += 1
+            yield item
+
+
+def test_what_left_is_looked_for_from_the_end_of_the_list():
+    """A policy that has stopped holds every message: looking through all of them at each loss took seconds."""
+    weighed = session(8_000, "c1", "c3", n_after=200)
+    walked = walk_of(weighed, "none")
+    walked.run()
+    context, (loss,) = walked.context, weighed.recorded.losses
+    places = {item.message.index: at for at, item in enumerate(context.items) if item.message.index >= 0}
+    context.items, Counted.seen = Counted(context.items), 0
+    wanted = {index for index, _ in loss.parts}
+    assert context._places(wanted) == {index: places[index] for index in wanted}
+    assert Counted.seen == len(context.items) - min(places[index] for index in wanted)
+    assert context._places({weighed.steps[-1].stop}) == {}

@@ -101,7 +101,7 @@ def test_a_threshold_that_was_passed_again_and_again_is_another_versions(pre: in
     file.until(pre, 1_500)
     file.compact("auto", pre=pre)
     line = first_line(file.turns(2, 300))
-    assert f"threshold, {threshold}" in line or f"reserve cap, {threshold}" in line, line
+    assert f"threshold, {threshold}" in line or f"this version's threshold, {threshold}" in line, line
     assert "requests before" not in line
 
 

@@ -42,7 +42,7 @@ def page(client: Client, upload: Upload) -> str:
 def test_a_file_is_accounted_for(client: Client) -> None:
     upload = stored(session(2) + b"{cut\n", "a.jsonl")
     html = page(client, upload)
-    assert "of this file never reaches the model" in html
+    assert "of this file is not sent to the model" in html
     assert "JSON around messages" in html
     assert reverse("sessions:upload_rejected", args=[upload.pk]) in html
     assert upload.sessions.get().get_absolute_url() in html

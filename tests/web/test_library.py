@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import re
 
@@ -11,10 +12,10 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.models import Job, SessionFigures, Upload
+from sessions.models import Job, Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.library.context import FIRST_ROWS, MORE_ROWS
-from sessions.selectors.library import PROJECTS, SHOWN
+from sessions.selectors.library import PROJECTS, SHOWN, Neighbours, neighbours
 from sessions.services.work import work_one
 from tests.web.rows import NOON, make_session
 from tests.web.stored import pressed, store
@@ -85,6 +86,24 @@ def test_sessions_stand_under_their_projects_the_newest_first(client: Client) ->
     assert len(names(get(client, "/?project=%2Fhome%2Fx%2Fold"))) == SHOWN + 2
     for flat in ("/?by=none", "/?sort=title", "/?q=Session"):
         assert "proj-name" not in get(client, flat)
+
+
+def test_neighbours_are_those_of_the_projects_list(client: Client) -> None:
+    for n in range(1, 5):
+        in_project(
+            n, "/home/x/mine", ended_at=NOON if n in (2, 3) else None if n == 4 else NOON - dt.timedelta(hours=1)
+        )
+    in_project(8, "/home/x/other", ended_at=NOON)
+    make_session(9, parent=Session.objects.get(pk="s_000001"))
+    listed = re.findall(r'class="name" href="/s/(\w+)/"', get(client, "/?project=%2Fhome%2Fx%2Fmine"))
+    for at, pk in enumerate(listed):
+        beside = neighbours(Session.objects.get(pk=pk), "/home/x/mine")
+        assert beside is not None
+        found = [None if one is None else one.pk for one in (beside.newer, beside.older)]
+        assert found == [listed[at - 1] if at else None, listed[at + 1] if at + 1 < len(listed) else None]
+    assert len(listed) == 4
+    assert neighbours(Session.objects.get(pk="s_000008"), "/home/x/other") == Neighbours("/home/x/other", None, None)
+    assert neighbours(Session.objects.get(pk="s_000009"), None) is None
 
 
 def test_more_projects_come_as_a_link_and_as_a_fragment(client: Client) -> None:

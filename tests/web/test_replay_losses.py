@@ -122,11 +122,11 @@ def test_each_way_of_being_said_again_is_a_group_of_its_own(client: Client, demo
     """What a tool gives again later does not stand under the summary."""
     html = page(client, demo, "?policy=claude_code&window=100000")
     heads = [words(head) for head in re.findall(r"<h3>(.*?)</h3>", html)]
-    assert [head for head in heads if head in {"Mentioned in the summary", "Given again later"}] == [
-        "Mentioned in the summary", "Given again later",
+    assert [head for head in heads if head in {"Mentioned in the summary", "Appeared again later"}] == [
+        "Mentioned in the summary", "Appeared again later",
     ]  # fmt: skip
     found = losses.of_replay(demo, replays.run(demo.pk, ReplayState(policy="claude_code", window=100_000)).replay)
     assert found is not None
-    again = html.split("<h3>Given again later</h3>")[1].split("<h3>")[0]
+    again = html.split("<h3>Appeared again later</h3>")[1].split("<h3>")[0]
     assert again.count('class="ba-row') == min(MOST_TOLD, sum(need.how == "returned" for need in found.events[0].needs))
     assert "may be re-read" in words(html)

@@ -220,14 +220,21 @@ def test_a_link_leads_nowhere_else(session: Session) -> None:
     assert 'id="threshold-box"' not in shown, "nothing to drag"
 
 
+def test_a_choice_of_estimators_is_in_peoples_words(client: Client, session: Session) -> None:
+    html = get(client, session, "replay/?policy=buzz_handoff&p.measure=wire_bytes")
+    words = re.findall(r'name="p\.measure" value="(\w+)"[^>]*>([^<]*)</label>', html)
+    assert words == [("pressure_bytes", "Adjusted bytes"), ("wire_bytes", "Bytes")]
+    assert "default: Adjusted bytes" in html
+
+
 def test_queries_are_few(
     client: Client,
     session: Session,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(6):
         get(client, session, f"replay/?{FIRES}")
-    with django_assert_max_num_queries(2):
+    with django_assert_max_num_queries(4):
         get(client, session, f"diff/?{FIRES}")
 
 

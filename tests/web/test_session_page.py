@@ -200,10 +200,19 @@ def test_queries_do_not_grow_with_the_messages(
     session: Session,
     django_assert_max_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    with django_assert_max_num_queries(4):
+    with django_assert_max_num_queries(6):
         page(client, session)
     with django_assert_max_num_queries(2):
         page(client, session, "messages/?start=10", **HTMX)
+
+
+def test_what_ended_the_session_is_the_first_card_and_each_compaction_has_one(client: Client, db: None) -> None:
+    """The failed compaction at its end leads; the two before it follow in their order."""
+    own = store((FIXTURES / "agent_zero" / "harbour.json").read_bytes(), "harbour.json")
+    html = page(client, own)
+    cards = re.findall(r'<article class="cause".*?</article>', html, re.DOTALL)
+    assert [re.findall(r"Compaction </span>(\d+)", card) for card in cards] == [[], ["1"], ["2"]]
+    assert "request 3" in cards[0]
 
 
 def test_answers_vary_by_who_asks(client: Client, session: Session) -> None:

@@ -114,7 +114,7 @@ def test_the_advice_is_the_engines_and_comes_first(client: Client, demo: Session
 
 def test_where_there_is_nothing_to_tune_nothing_is_applied(client: Client, long: Session) -> None:
     html = page(client, f"/s/{long.pk}/compare/?{GRID}")
-    assert "Nothing to tune: the context peaked at 21% of the window" in words(html)
+    assert "Nothing to tune: the context peaked at 21% of the session's own 200,000" in words(html)
     assert 'id="apply"' not in html
     assert 'class="pick' not in html
 

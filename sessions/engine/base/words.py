@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 
 def words(text: str) -> tuple[str, ...]:
     """The words of ``text``, which whitespace parts."""
@@ -22,3 +24,9 @@ def no_compaction(event: int, n_events: int) -> str:
 def united(number: str, unit: str) -> str:
     """A number with its unit behind it: "84%", "4,000 tokens", "12" where there is no unit."""
     return f"{number}%{unit[1:]}" if unit.startswith("%") else f"{number} {unit}".strip()
+
+
+def home_as_tilde(path: str) -> str:
+    """A path of this computer, its home folder as "~"."""
+    home = str(Path.home())
+    return f"~{path.removeprefix(home)}" if path == home or path.startswith(f"{home}/") else path

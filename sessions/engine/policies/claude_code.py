@@ -113,7 +113,7 @@ class Params(Told):
     skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
     skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
     breaker: int | None = param(
-        3, "Breaker", "Failed attempts in a row before it stops for the session; none: never",
+        3, "Stop after failures", "Failed attempts in a row before it stops for the session; none: never",
         "failures", 1, 100, optional=True,
     )  # fmt: skip
     rapid_refills: int | None = param(

@@ -61,7 +61,7 @@ class Layers:
     )  # fmt: skip
     reactive_keep: int = param(5, "Kept after a refusal", "Messages at the end of the list", "messages", 1, 1_000)
     breaker: int | None = param(
-        3, "Breaker", "Failed summaries in a row before it stops for the session; none: never",
+        3, "Stop after failures", "Failed summaries in a row before it stops for the session; none: never",
         "failures", 1, 100, optional=True,
     )  # fmt: skip
 

@@ -51,7 +51,10 @@ class Params(Told):
     combine: str = choice(("any", "all"), "Triggers", "Any or all of those set", group="when")
     operator: str = choice((">=", ">"), "Operator", "At or only over the threshold", group="when")
     moment: str = choice(
-        ("mid-turn", "turn-end"), "Moment", "At any request, or only when a typed prompt starts a turn", group="when"
+        ("mid-turn", "turn-end"),
+        "When it may fire",
+        "At any request, or only when a typed prompt starts a turn",
+        group="when",
     )
     counted: str = choice(
         ("context", "usage", "estimate"),
@@ -60,7 +63,7 @@ class Params(Told):
         group="when",
     )
     min_messages: int = when(0, "Messages since the last one", "At least this many new ones", "messages", 0, 10_000)
-    reclaim: int | None = when(None, "Worth it from", "At least this share of the context would go", "%", 1, 100)
+    reclaim: int | None = when(None, "Least share to free", "At least this share of the context would go", "%", 1, 100)
     remaining_calls: int | None = when(
         None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
     )
@@ -84,7 +87,13 @@ class Params(Told):
         None, "Summary at most", "A longer one is cut; none: no limit", "tokens", 0, 1_000_000, 500, group="summary"
     )
     breaker: int | None = param(
-        3, "Breaker", "Failed attempts in a row before it stops; none: never", "failures", 1, 100, optional=True
+        3,
+        "Stop after failures",
+        "Failed attempts in a row before it stops; none: never",
+        "failures",
+        1,
+        100,
+        optional=True,
     )
 
 

@@ -127,7 +127,7 @@ def sentence(fates: Iterable[Fate]) -> str:
         return ""
     named = [f"{f.name} {share(f.n_bytes, n_all)}" for f in every if not f.is_context and 100 * f.n_bytes >= n_all]
     most = f": {', '.join(named[:3])}" if named else ""
-    return f"{share(n_unsent, n_all)} of this file never reaches the model{most}"
+    return f"{share(n_unsent, n_all)} of this file is not sent to the model{most}"
 
 
 def share(part: int, whole: int) -> str:

@@ -226,8 +226,7 @@ class Context:
 
         ``tokens`` are those of every message of the session.  An edited message keeps no more than what left leaves.
         """
-        lost = {index for index, _ in loss.parts}
-        places = {i: at for at, item in enumerate(self.items if lost else ()) if (i := item.message.index) in lost}
+        places = self._places({index for index, _ in loss.parts if index >= 0})
         held = [(places[index], taken, tokens[index]) for index, taken in loss.parts if index in places]
         self._front.back_to(self.items, 0 if loss.history else min((at for at, *_ in held), default=len(self.items)))
         changes: dict[int, Item] = {}
@@ -252,6 +251,17 @@ class Context:
             self.empty -= 0 if self.members[0] else history
         self.tokens -= beside + history
         return changes
+
+    def _places(self, wanted: set[int]) -> dict[int, int]:
+        """Where the list holds these messages, the last place of each; looked for from its end, near which they are."""
+        places: dict[int, int] = {}
+        for at, item in zip(range(len(self.items) - 1, -1, -1), reversed(self.items), strict=True):
+            index = item.message.index
+            if index in wanted and index not in places:
+                places[index] = at
+                if len(places) == len(wanted):
+                    break
+        return places
 
     def _step_tokens(self, step: int) -> int:
         whole = self.unedited.get(step, 0) == self.members[step]

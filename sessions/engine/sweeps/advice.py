@@ -14,7 +14,7 @@ from itertools import pairwise
 from sessions.engine.base.words import counted
 from sessions.engine.quality.baseline import change_words, cost_change
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import POLICY, Row, Sweep
+from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Sweep
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 SAFE, BALANCED, CHEAPEST = "Safe", "Balanced", "Cheapest"
@@ -153,13 +153,23 @@ def limit_of(row: Row) -> int:
     return min(row.threshold or row.window, row.window)
 
 
+def window_words(row: Row, sweep: Sweep) -> str:
+    """Whose window a row is held against: one typed by hand is told from the session's own, which a recording keeps."""
+    swept = any(WINDOW in one.values for one in sweep.rows)
+    typed = None if swept else next((one.setting.window for one in sweep.rows), None)
+    if typed in {None, sweep.recorded.window}:
+        return "the window"
+    return f"the {row.window:,} typed" if row.setting.window == typed else f"the session's own {row.window:,}"
+
+
 def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
     """The answer where no setting may be advised, whatever the figures of those ``admitted`` are."""
     held, weighed = sweep.recorded, sweep.weighed
     peak, n = held.totals.peak_context_tokens, len(weighed.steps)
     limit = limit_of(held)
     if not held.totals.compactions and peak < limit / 2:
-        share = f"{peak / held.window:.0%} of the window" if 100 * peak >= held.window else f"{peak:,} tokens"
+        whole = window_words(held, sweep)
+        share = f"{peak / held.window:.0%} of {whole}" if 100 * peak >= held.window else f"{peak:,} tokens"
         return Advice(NOTHING, f"Nothing to tune: the context peaked at {share}.")
     if n < LEAST_REQUESTS:
         return Advice(NOTHING, f"Nothing to tune: {counted(n, 'request')} say nothing of the next session.")

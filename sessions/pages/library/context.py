@@ -9,14 +9,15 @@ from typing import Any
 
 from django.conf import settings
 
-from sessions.adapters.local import LocalFile, home_as_tilde
+from sessions.adapters.local import LocalFile
 from sessions.adapters.synced import Progress, Synced
 from sessions.engine.agents.agent import agents
 from sessions.engine.base import registry
+from sessions.engine.base.words import home_as_tilde
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED
 from sessions.models import Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
-from sessions.pages.ui.addresses import Filter, Link
+from sessions.pages.ui.addresses import Filter, Link, project_words
 from sessions.pages.ui.figures import listed, plural, size
 from sessions.pages.ui.labelled import format_label
 from sessions.pages.ui.uploads import upload_table
@@ -91,8 +92,7 @@ def _part(state: urlstate.LibraryState, page: SessionPage, project: Project, ses
     rows = _rows(state, page, sessions)
     n_shown = sum(row.group.n_sessions if row.group else 1 for row in rows)
     href = urlstate.changed(state, project=project.name or NOT_RECORDED) if n_shown < project.n_sessions else ""
-    path = home_as_tilde(project.name)
-    name = path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path or "No project"
+    name, path = project_words(project.name)
     return Part(rows, name, path if path != name else "", project.n_sessions, project.dollars, href)
 
 

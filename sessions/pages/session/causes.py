@@ -10,7 +10,7 @@ from sessions.engine.quality.broken import RulesAfter
 from sessions.engine.why.aftermath import COMPACTED, WHEN, Aftermath
 from sessions.engine.why.case import COMPACTION, ERROR
 from sessions.engine.why.causes import REACHED
-from sessions.engine.why.headline import leading
+from sessions.engine.why.headline import has_died, leading
 from sessions.engine.why.overcount import Firing, GateResult
 from sessions.engine.why.verdicts import Verdict, is_false
 from sessions.pages.ui import figures
@@ -119,10 +119,14 @@ class Heavy:
 
 
 def build_causes(session_id: str, view: Overview) -> tuple[CauseRow, ...]:
-    """Every point in order, many plain ones of one cause as one; the first ``MOST``."""
+    """What ended the session, then every point in order, many plain ones of one cause as one; the first ``MOST``."""
     groups: dict[tuple[str, str, str] | int, list[Verdict]] = {}
-    many = sum(_is_plain(verdict) for verdict in view.verdicts) > ALONE
-    for place, verdict in enumerate(view.verdicts):
+    verdicts = list(view.verdicts)
+    many = sum(_is_plain(verdict) for verdict in verdicts) > ALONE
+    ended = has_died(verdicts, len(view.weighed.transcript.requests))
+    if ended and (last := worst(view)) is not None:
+        verdicts.sort(key=lambda verdict: verdict is not last)
+    for place, verdict in enumerate(verdicts):
         plain = many and _is_plain(verdict)
         groups.setdefault(("", verdict.what, verdict.cause) if plain else place, []).append(verdict)
     return tuple(_row(session_id, view, found) for found in list(groups.values())[:MOST])

@@ -140,8 +140,8 @@ def worst_notes(bars: Sequence[Bar], data: Pressure, worst: Bar | None, scale: B
         high, low = (7 * side, 9), (8 * side, -4)
     else:
         depth = max(placed(scale, bar) for bar in level if abs(bar.centre - worst.centre) < 0.25 * (last + 1))
-        foot = {"yref": "y2", "at": "center top", "role": "@chart-over-ink"}
-        high, low = (0, 0), (0, -22)
+        foot = {"yref": "y2", "at": "center top", "role": "@chart-over-ink", "bgcolor": "@chart-paper", "borderpad": 1}
+        high, low = (0, 2), (0, -18)
     at = min(max(worst.centre, 0.16 * last), 0.84 * last) if not side else worst.centre
     notes = [
         note(figures.factor(worst.overcount), at, depth, size=18, weight=600, shift=high, **foot),

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from sessions.engine.costs.breakeven import EventCost
 from sessions.engine.costs.cost_report import beside_usage
 from sessions.engine.reports.configuration import Snippet, configure
-from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth
+from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth, window_words
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, Row, Setting, Sweep
 from sessions.engine.transcript.types import Label
@@ -229,14 +229,14 @@ class _Builder:
 
     def _facts(self, row: Row) -> tuple[AdviceFact, ...]:
         sums = row.totals
-        window = figures.percent(sums.peak_context_tokens, row.window)
+        share = sweep_rows.share_of_window(sums.peak_context_tokens, row, self.whole)
         found = [
             AdviceFact("Cost" if self.priced else "Tokens sent", sweep_rows.cost_words(row),
                  "dollars" if self.priced else "tokens", "estimated", "low: as replayed; high: fetched again"),
             AdviceFact("Compactions", figures.count(sums.compactions),
                  note=figures.plural(sums.summary_calls, "summary call")),
             AdviceFact("Peak context", figures.count(sums.peak_context_tokens), "tokens", self.label,
-                 f"{window} of the window" if row.fits else "over the window"),
+                 share if row.fits else f"over {window_words(row, self.whole)}"),
         ]  # fmt: skip
         ratio = self.ratio(row)
         if ratio is not None and ratio >= 1:

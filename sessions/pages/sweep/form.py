@@ -8,9 +8,10 @@ from sessions.engine.base import registry
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
 from sessions.engine.sweeps.sweep import WINDOW, Over
+from sessions.engine.weigh.calibration.context_windows import source_words
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
-from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, policy_groups
+from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, choice_words, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 FLOOR_WORDS = {
@@ -69,6 +70,7 @@ class SweepForm:
     stub: str
     window: str
     window_own: int
+    window_says: str
 
 
 def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
@@ -89,11 +91,11 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         slots=tuple(
             _slot(slot, None if state.several or number >= len(state.overs) else state.overs[number], numbers,
                   optional=bool(number), title=title)
-            for number, (slot, title) in enumerate(zip(SLOTS, ("Along", "And along"), strict=True))
+            for number, (slot, title) in enumerate(zip(SLOTS, ("Vary", "Second range"), strict=True))
         ),
         shared_slot=_slot(
             SLOTS[0], state.overs[0] if state.several and state.overs else None,
-            _common(state) if state.several else [], optional=True, title="Along",
+            _common(state) if state.several else [], optional=True, title="Vary",
         ),
         fixed=tuple(_fixed(spec, state) for spec in specs if spec.name not in swept),
         n_fixed=len(state.replay.params),
@@ -104,7 +106,18 @@ def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
         stub=stub or "4000",
         window="" if state.replay.window is None else f"{state.replay.window:,}",
         window_own=weighed.window,
+        window_says=_window_says(state, weighed),
     )  # fmt: skip
+
+
+def _window_says(state: SweepState, weighed: Weighed) -> str:
+    """What a window typed by hand stands in place of; "" without one."""
+    if state.replay.window is None:
+        return ""
+    if state.sessions:
+        return "Typed, for each session in place of its own"
+    own = f"{weighed.window:,} tokens, {source_words(weighed.transcript, weighed.window_source)}"
+    return f"Typed. Empty: the session's own, {own}"
 
 
 def _common(state: SweepState) -> list[parameters.Spec]:
@@ -131,7 +144,7 @@ def _slot(slot: str, over: Over | None, numbers: list[parameters.Spec], *, optio
 
 def _fixed(spec: parameters.Spec, state: SweepState) -> FixedField:
     value = dict(state.replay.params).get(spec.name, written(spec.default))
-    options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
+    options = tuple(Option(choice, choice_words(choice), choice == value) for choice in spec.choices)
     return FixedField(
         spec, value, options, is_changed(spec, state.replay), state.errors.get(f"p.{spec.name}", "")
     )  # fmt: skip

@@ -117,7 +117,7 @@ def _card(pick: Pick, found: Advice, sweep: Sweep, named: Sequence[str], hrefs: 
         is_recorded=pick.as_recorded,
         is_best=pick is found.recommended,
         setting=_setting(pick, [axis.key for axis in sweep.axes]),
-        unit_words=f"tokens, {figures.percent(row.threshold, row.window)} of the window" if row.threshold else "",
+        unit_words=f"tokens, {sweep_rows.share_of_window(row.threshold, row, sweep)}" if row.threshold else "",
         cost=sweep_rows.cost_words(row),
         cost_unit="tokens sent" if row.totals.cost is None else "dollars",
         cost_beside=change_words(row.totals, held.totals) if beside else "as recorded",

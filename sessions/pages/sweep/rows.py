@@ -11,6 +11,7 @@ from sessions.engine.base.words import united
 from sessions.engine.costs.cost_report import span
 from sessions.engine.policies import params as parameters
 from sessions.engine.quality.recall import recall_words
+from sessions.engine.sweeps.advice import window_words
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Setting, Sweep, cost_key
 from sessions.pages.sweep.state import SweepState
@@ -37,6 +38,11 @@ class SettingColumn:
     words: bool = False
     optional: bool = False
     title: str = ""
+
+
+def share_of_window(tokens: int, row: Row, sweep: Sweep) -> str:
+    """Tokens as a share of the window that a row is held against."""
+    return f"{figures.percent(tokens, row.window)} of {window_words(row, sweep)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple, TypeVar
 
 from django.urls import reverse
 
+from sessions.engine.base.words import home_as_tilde
 from sessions.runs import replay_state as urlstate
 
 SHOWN_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
@@ -157,3 +158,9 @@ def shown_part(href: str, rows: Sequence[T], n_first: int, start: int | None) ->
     ends = [(at, min(at + WINDOW, total)) for at in places]
     links = (Link(f"Compactions {at + 1:,} to {end:,}", f"{href}?start={at}") for at, end in ends)
     return rows[start : start + WINDOW], tuple(links)
+
+
+def project_words(folder: str) -> tuple[str, str]:
+    """How a project is called, by the end of its folder, and the folder's path as it is shown; "" for none."""
+    path = home_as_tilde(folder)
+    return path.rstrip("/\\").replace("\\", "/").rpartition("/")[2] or path or "No project", path

@@ -18,8 +18,8 @@ MOST_WHOLE = 400
 """Lines of a group where the page is the diff alone."""
 TOLD = {
     SUMMARY: "Mentioned in the summary",
-    RE_ATTACHED: "Mentioned in what was put back",
-    RETURNED: "Given again later",
+    RE_ATTACHED: "In a re-attached file",
+    RETURNED: "Appeared again later",
 }
 """How something is mentioned, in the order of the groups; each names only what is true of all its lines."""
 SHORT = 90

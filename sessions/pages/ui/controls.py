@@ -245,13 +245,19 @@ def reset(state: urlstate.ReplayState, path: str, **changes: object) -> str:
     return with_query(path, urlstate.query(state, **{"rows": None, "event": None} | changes))
 
 
+def choice_words(choice: str) -> str:
+    """A choice as people read it: an estimator by its label."""
+    estimator = registry.plugins("estimators").get(choice)
+    return estimator.label if estimator else choice
+
+
 def _control(
     spec: parameters.Spec, given: Mapping[str, str], state: urlstate.ReplayState, *, path: str, prefix: str,
     threshold: bool, as_recorded: bool,
 ) -> Control:  # fmt: skip
     default = urlstate.written(spec.default)
     value = given.get(spec.name, default)
-    options = tuple(Option(choice, choice, choice == value) for choice in spec.choices)
+    options = tuple(Option(choice, choice_words(choice), choice == value) for choice in spec.choices)
     low = SLIDER["low"] if spec.low is None else spec.low
     high = SLIDER["high"] if spec.high is None else spec.high
     off = value == "none"
@@ -284,7 +290,7 @@ def _control(
 
 def _default_words(spec: parameters.Spec, default: str) -> str:
     if not spec.is_number or default == "none":
-        return default or "none"
+        return choice_words(default) or "none"
     return united(_grouped(default), spec.unit)
 
 

@@ -185,9 +185,7 @@ def residual_figure(points: Sequence[FitPoint], named: Sequence[FitPoint], last:
     )  # fmt: skip
     grid = [line("@chart-grid", y=(mark, mark), below=True) for mark in (-top, top)]
     figure["shapes"] = [*grid, line("@chart-axis", y=(0, 0), below=True)]
-    title = note(
-        "Estimate less measurement, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=12, weight=600
-    )
+    title = note("Estimation error, tokens", 0, 1, xref="paper", yref="paper", shift=(0, 4), size=12, weight=600)
     far = [point for point in named if abs(point.rest) > 0.08 * top]
     tagged = _labelled(far, [point.request for point in far], max(last, 1))
     figure["annotations"] = [title, *(_number(point, point.request, point.rest, (0, last)) for point in tagged)]
