@@ -29,9 +29,8 @@ REASON_KEYS = (
 """Where the reason stands, or the object that holds it under one of them or as ``reason``."""
 PART_BYTES, MOST_REPLIES, MAX_WORD = 1_000_000, 2_000, 64
 """Bytes read at once; replies before the last that are looked at; characters of such a reason and its key's end."""
-_CUT_VALUE = re.compile(
-    rb'[:\[]\s*\\?"(?:%s)' % b"|".join(sorted(word.encode() for word in CUT_REASONS)), re.IGNORECASE
-)
+_CUTS = tuple(sorted(word.encode() for reason in CUT_REASONS for word in (reason, reason.upper())))
+_CUT_VALUE = re.compile(rb'[:\[]\s*\\?"(?:%s)' % b"|".join(_CUTS))
 _MISSED = re.compile(rb'"cache_miss_reason": ?\{')
 LEVELS, SPAN_LEVELS = 2, 6
 """Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
@@ -73,7 +72,12 @@ def _named(source: Source) -> set[re.Pattern[bytes]]:
     found: set[re.Pattern[bytes]] = set()
     tail = b""
     while part := source.file.read(PART_BYTES):
-        found.update(pattern for pattern in (_CUT_VALUE, _MISSED) if pattern.search(tail + part))
+        part = tail + part
+        # A word is found ten times as fast as its expression.
+        if any(b'"%s' % word in part for word in _CUTS) and _CUT_VALUE.search(part):
+            found.add(_CUT_VALUE)
+        if _MISSED.search(part):
+            found.add(_MISSED)
         tail = part[-MAX_WORD:]
     return found
 

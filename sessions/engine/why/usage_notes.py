@@ -15,7 +15,7 @@ from sessions.engine.why.orphans import parted_sentence
 from sessions.engine.why.shared import shared_facts
 
 LEAST_BLIND = 3
-"""Answers without any usage from which that is told."""
+"""Answers from which usage that is missing is told."""
 MAXIMA = frozenset({2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 32_000, 64_000, 128_000})
 """Tokens that replies are often allowed at most."""
 
@@ -67,7 +67,7 @@ def _partly_blind(weighed: Weighed) -> str:
     """On how many of the answers no usage is recorded though others have theirs, in a sentence; else ""."""
     sent = [r for r in weighed.transcript.requests if not r.aborted]
     blind = [r for r in sent if r.usage is None]
-    if len(sent) == len(blind) or 4 * len(blind) < len(sent) or not blind:
+    if not blind or len(sent) < LEAST_BLIND or len(sent) == len(blind) or 4 * len(blind) < len(sent):
         return ""
     return f"No usage is recorded on {len(blind):,} of {len(sent):,} requests, first on request {blind[0].index:,}."
 
