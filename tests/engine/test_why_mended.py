@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from typing import Any
 
 import pytest
 
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.noted_replies import _reason_at
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import (
     Message,
+    Origin,
     ProviderError,
     RecordedCompaction,
     Request,
@@ -211,6 +215,7 @@ def test_a_usage_that_counts_the_cached_tokens_twice(over: int, n: int, is_told:
 
 
 @pytest.mark.parametrize(("typed", "trigger", "is_told"), [("/compact now", None, True), ("/compact", "auto", False),
+                                                           ("/compact-logs", None, False),
                                                            ("Say /compact", None, False)])  # fmt: skip
 def test_a_command_right_before_a_compaction_is_who_asked(typed: str, trigger: str | None, is_told: bool) -> None:
     file = Claude("claude-opus-4-5").until(60_000)
@@ -229,12 +234,24 @@ def test_replies_that_were_cut_off_before_the_last_are_told() -> None:
     assert "cut off" not in line
 
 
-@pytest.mark.parametrize(("output", "is_told"), [(8_192, True), (8_191, False)])
-def test_a_reply_of_exactly_a_usual_maximum_was_cut_off(output: int, is_told: bool) -> None:
-    session = Claude()
-    session.prompt()
-    session.reply(output=output)
-    assert ("exactly 8,192 tokens: it was cut off at its maximum (likely)" in first_line(session)) == is_told
+def asked(output: int, reason: str | None) -> str:
+    """A reply of so many tokens, which ends for that reason or for none that is recorded."""
+    usage = {"prompt_tokens": 900, "completion_tokens": output, "total_tokens": 900 + output}
+    said = {"message": {"role": "assistant", "content": words(600)}, "index": 0}
+    choice = said | ({"finish_reason": reason} if reason else {})
+    answer = {"id": "r", "object": "chat.completion", "model": "desk-7b", "choices": [choice], "usage": usage}
+    body = {"model": "desk-7b", "messages": [{"role": "user", "content": "Plan the harbour."}]}
+    record = {"url": "http://127.0.0.1/v1/chat/completions", "timestamp": "2026-05-01T10:00:00.000Z"}
+    return json.dumps({**record, "request": {"body": body}, "response": {"body": answer}})
+
+
+@pytest.mark.parametrize(("output", "reason", "is_told"), [(8_192, None, True), (8_191, None, False),
+                                                           (8_192, "stop", False)])  # fmt: skip
+def test_a_reply_of_exactly_a_usual_maximum_may_have_been_cut_off(
+    output: int, reason: str | None, is_told: bool
+) -> None:
+    (line,) = told("calls.jsonl", asked(output, reason))
+    assert ("exactly 8,192 tokens, a usual maximum: it was cut off there (possible)" in line) == is_told, line
 
 
 @pytest.mark.parametrize(
@@ -244,7 +261,7 @@ def test_a_reply_of_exactly_a_usual_maximum_was_cut_off(output: int, is_told: bo
         (4_949, 50, 0, False),  # 5,000 at least
         (30_000, 9_000, 0, True),
         (30_000, 11_000, 0, False),  # a quarter of it came with the messages
-        (61_000, 50, 61_050, False),  # a history may stand in the cache
+        (60_100, 50, 0, False),  # a history may stand before it
     ],
 )
 def test_what_comes_with_the_first_request_is_told(overhead: int, prompt: int, cached: int, is_told: bool) -> None:
@@ -256,7 +273,7 @@ def test_what_comes_with_the_first_request_is_told(overhead: int, prompt: int, c
     session.reply(call=call, input_tokens=0 if cached else session.context, **fresh)
     session.result(call, 100)
     session.reply()
-    assert ("came with the first request, all but about" in first_line(session)) == is_told
+    assert ("came with the first request, about" in first_line(session)) == is_told
 
 
 @pytest.mark.parametrize(
@@ -267,6 +284,9 @@ def test_what_comes_with_the_first_request_is_told(overhead: int, prompt: int, c
         ("400: Invalid request Error: something invalid param", ""),
         ("the connection was reset", "Try again on a stable connection."),
         ("upstream error: Validation: Unsupported parameter: top_k", "Leave top_k out,"),
+        ("Unknown parameter: 'input[3].status'.", ""),
+        ("Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead.", ""),
+        ("unexpected parameter was given", ""),
     ],
 )
 def test_what_to_do_about_an_error_names_the_setting_that_it_names(words: str, advice: str) -> None:
@@ -278,8 +298,21 @@ def test_a_quote_leaves_out_who_passed_an_error_on_and_the_data_that_it_repeats(
     relayed = "Error from provider (Bay): Upstream request failed: [invalid_request_error] request contains 51 images, "
     error = ProviderError(ErrorKind.MEDIA, 1, 1, words=f"{relayed}exceeding the maximum of 50 allowed per request")
     assert quoted(error) == '"request contains 51 images, exceeding the maximum of 50 allowed per request"'
+    long = "Your credit balance is too low to access the Anthropic API: please go to the page of plans and billing, "
+    error = ProviderError("error", 1, 1, words=f"{long}or ask whoever pays for it to do so before you try again.")
+    assert quoted(error).startswith('"Your credit balance')
     error = ProviderError("error", 1, 1, words=f"'data:image/png;base64,{'A' * 300}' is not a valid absolute URI")
     assert quoted(error) == "\"'data:image/png;base64,A…' is not a valid absolute URI\""
+
+
+@pytest.mark.parametrize(("path", "other"), [(("messages", 3), False), (("choices", 0, "message"), True)])
+def test_what_holds_other_replies_as_well_says_nothing_of_one(path: tuple[str | int, ...], other: bool) -> None:
+    held = {"finish_reason": "length", "messages": [{"role": "user"}] * 4,
+            "choices": [{"finish_reason": "length", "message": {}}]}  # fmt: skip
+    source = Source(io.BytesIO(json.dumps(held).encode()), "x.json")
+    origin = Origin(1, 0, source.size, path)
+    assert _reason_at(source, origin, own=True) == ("length" if other else "")
+    assert _reason_at(source, origin) == "length"
 
 
 @pytest.mark.parametrize("output", [768, 769])
@@ -287,7 +320,7 @@ def test_a_compaction_right_after_a_reply_that_was_cut_off(output: int) -> None:
     """With 32,000 before it a reply of 768 fills 32,768: a multiple of 1,024."""
     usages = [Usage(9_000, 0, 0, 50), Usage(32_000, 0, 0, output), Usage(6_000, 0, 0, 50)]
     requests = tuple(Request(n, n, usage) for n, usage in enumerate(usages))
-    messages = tuple(Message(n, Role.ASSISTANT, (), (), "") for n in range(3))
+    messages = tuple(Message(n, "", Role.ASSISTANT, ()) for n in range(3))
     cut = RecordedEvent(EventKind.REPLY_CUT, 2, 2, "the reply was cut off: length", "length")
     compaction = RecordedCompaction(2, 2, tokens_before=32_000 + output)
     session = Transcript("s", "pi", messages, requests, compactions=(compaction,), events=(cut,))

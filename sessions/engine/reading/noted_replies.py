@@ -31,6 +31,10 @@ PART_BYTES, MOST_REPLIES, MAX_WORD = 1_000_000, 2_000, 64
 """Bytes read at once; replies before the last that are looked at; characters of such a reason and its key's end."""
 _CUTS = tuple(sorted(word.encode() for reason in CUT_REASONS for word in (reason, reason.upper())))
 _CUT_VALUE = re.compile(rb'[:\[]\s*\\?"(?:%s)' % b"|".join(_CUTS))
+MAXIMA = frozenset({2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 32_000, 64_000, 128_000})
+"""Tokens that replies are often allowed at most."""
+_LISTS = frozenset({"choices", "candidates", "generations", "attributes"})
+"""Lists around a reply that hold nothing of another."""
 _MISSED = re.compile(rb'"cache_miss_reason": ?\{')
 LEVELS, SPAN_LEVELS = 2, 6
 """Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
@@ -47,7 +51,8 @@ def noted_replies(transcripts: tuple[Transcript, ...], source: Source) -> tuple[
     found = tuple(_cut_off(transcript, source) for transcript in transcripts)
     named = _named(source)
     found = tuple(_cut_before(transcript, source) for transcript in found) if _CUT_VALUE in named else found
-    return tuple(_missed(transcript, source) for transcript in found) if _MISSED in named else found
+    found = tuple(_missed(transcript, source) for transcript in found) if _MISSED in named else found
+    return tuple(_at_maximum(transcript, source) for transcript in found)
 
 
 def _cut_off(transcript: Transcript, source: Source) -> Transcript:
@@ -114,15 +119,35 @@ def _cut_before(transcript: Transcript, source: Source) -> Transcript:
     told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
     found = []
     for request, stop, origin in _replies(transcript, transcript.requests[:-1]):
-        if request.index + 1 not in told and (reason := _reason_at(source, origin)):
+        if request.index + 1 not in told and (reason := _reason_at(source, origin, own=True)):
             words = f"{CUT_OFF}: {reason}"
             found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words, reason))
     return replace(transcript, events=(*transcript.events, *found)) if found else transcript
 
 
-def _around(source: Source, origin: Origin) -> Iterator[tuple[int, Any]]:
-    """The value at ``origin`` and those that hold it, each with how many steps up it is; none that cannot be read."""
+def _at_maximum(transcript: Transcript, source: Source) -> Transcript:
+    """The same with replies of exactly a usual maximum, of which no record says how they ended, each as an event."""
+    found = []
+    told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
+    exact = [r for r in transcript.requests if r.usage and r.usage.output in MAXIMA and not r.usage.placeholder]
+    for request, stop, origin in _replies(transcript, exact):
+        around = (as_dict(value) for _, value in _around(source, origin, own=True))
+        if request.index + 1 in told or any(one.get(key) for one in around for key in REASON_KEYS):
+            continue
+        words = f"exactly {request.usage.output if request.usage else 0:,} tokens, a usual maximum"
+        found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words))
+    return replace(transcript, events=(*transcript.events, *found)) if found else transcript
+
+
+def _around(source: Source, origin: Origin, *, own: bool = False) -> Iterator[tuple[int, Any]]:
+    """The value at ``origin`` and those that hold it, each with how many steps up it is; none that cannot be read.
+
+    ``own``: none that holds other replies as well.
+    """
     for up in range(min(SPAN_LEVELS, len(origin.path)) + 1):
+        key, entry = (None, None, *origin.path)[len(origin.path) - up + 1 :][:2] if up else (None, None)
+        if own and isinstance(entry, int) and key not in _LISTS:
+            return
         try:
             yield up, source.read(replace(origin, path=origin.path[: len(origin.path) - up]))
         except (EngineError, LookupError, TypeError, ValueError, AttributeError, OSError):
@@ -137,9 +162,9 @@ def _reason_beside(source: Source, origin: Origin) -> str:
     return ""
 
 
-def _reason_at(source: Source, origin: Origin) -> str:
+def _reason_at(source: Source, origin: Origin, *, own: bool = False) -> str:
     """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
-    for up, held in _around(source, origin):
+    for up, held in _around(source, origin, own=own):
         value = held
         if isinstance(held, list):
             # The attributes of a span as OTLP writes them.

@@ -42,13 +42,23 @@ def _counted(transcript: Transcript) -> str:
     return told or _unread(transcript, pairs)
 
 
+def _cached_usages(transcript: Transcript) -> list[Usage]:
+    """Of the requests that cached something."""
+    return [u for r in transcript.requests if (u := r.usage) and u.cache_read + u.cache_write >= LEAST_CACHED]
+
+
+def is_doubled(transcript: Transcript) -> bool:
+    """Whether the usage counts what was cached a second time as its input."""
+    sent = _cached_usages(transcript)
+    over = (usage.input - usage.cache_read - usage.cache_write for usage in sent)
+    return len(sent) >= LEAST_HEADS and all(0 <= n <= ALIKE * u.input for n, u in zip(over, sent, strict=True))
+
+
 def _doubled(transcript: Transcript) -> str:
-    """That the usage counts what was cached a second time as its input, in a sentence; else ""."""
-    sent = [u for r in transcript.requests if (u := r.usage) and u.cache_read + u.cache_write >= LEAST_CACHED]
-    over = [usage.input - usage.cache_read - usage.cache_write for usage in sent]
-    if len(sent) < LEAST_HEADS or any(not 0 <= n <= ALIKE * u.input for n, u in zip(over, sent, strict=True)):
+    """The same in a sentence; else ""."""
+    if not is_doubled(transcript):
         return ""
-    most = max(sent, key=lambda usage: usage.context)
+    most = max(_cached_usages(transcript), key=lambda usage: usage.context)
     cached = f"of {most.context:,} tokens {most.cache_read + most.cache_write:,} stand there twice"
     return f"Cache: the usage counts what was cached twice: {cached}, so {most.input:,} were sent."
 

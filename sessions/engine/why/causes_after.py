@@ -12,7 +12,7 @@ from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
 from sessions.engine.why import causes
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
-from sessions.engine.why.causes_refused import BETWEEN_TURNS
+from sessions.engine.why.causes_refused import BETWEEN_TURNS, was_full
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import over_limit, shortened
 from sessions.engine.why.shared import ROUND, SOON, agree
@@ -44,7 +44,7 @@ TIMES = 3
 SOON_BACK, BACK, MOST_BACK = 10, 0.7, 1.1
 """Requests after a compaction within which what it took may come back, the share that does, and the most it may be."""
 MANY_IMAGES = 10
-"""Pictures in what a compaction kept, from which they are told where it freed next to nothing."""
+"""Pictures in what a compaction kept, from which they are told where they are half of what it left."""
 MUCH = 2_000
 """Tokens of messages that a compaction took, from which a summary has something to say."""
 COUNTS_LOW = 1.2
@@ -80,19 +80,23 @@ def after_refusal(case: Case) -> Iterable[Explanation]:
 def after_cut(case: Case) -> Iterable[Explanation]:
     """The reply right before it was cut off, so that there was no room left: that may be the trigger (verdicts 3.6)."""
     last, usage = case.last, case.usage
-    if case.compaction is None or case.trigger == "manual" or last is None or usage is None or not usage.output:
+    if case.compaction is None or case.trigger or last is None or usage is None or not usage.output:
+        return
+    if case.assumed and case.threshold is not None and case.figure >= case.threshold:
+        # Its own threshold says why.
         return
     events = case.weighed.transcript.events
-    cut = next((e for e in events if e.kind == EventKind.REPLY_CUT and e.request == last.index + 1), None)
+    cut = next((e for e in events if e.kind == EventKind.REPLY_CUT and e.code and e.request == last.index + 1), None)
     if cut is None:
         return
     whole = usage.context + usage.output
-    is_room = not whole % ROUND and bool(usage.output % ROUND)
+    is_room = not case.window_is_known and not whole % ROUND and bool(usage.output % ROUND)
     room = ", which is then the server's window" if is_room else " in all"
     sizes = f"{usage.output:,} tokens on top of {usage.context:,}, {whole:,}{room}"
     row = case.measured(f"The reply ends with {cut.code}, after {sizes}", whole)
     because = f"the reply before it was cut off ({cut.code}) after {sizes}"
-    advice = "Name that window in the agent's configuration, or load the model with more." if is_room else None
+    full = f"Set a threshold under {usage.context:,} tokens: the context was full." if was_full(usage) else None
+    advice = "Name that window in the agent's configuration, or load the model with more." if is_room else full
     yield Explanation(causes.CUT_REPLY, AFTER, because, (row,), (SETTING,), advice=advice)
 
 
@@ -176,8 +180,9 @@ def _what_stays(case: Case) -> tuple[str, str | None]:
     """That pictures stayed through it, in a clause, and what helps then; else "" and None."""
     messages, compaction = case.weighed.transcript.messages, case.compaction
     stayed = (*compaction.preserved, *range(compaction.boundary, case.stop)) if compaction else ()
-    n = sum(leaf.kind is Kind.IMAGE for i in stayed for leaf in messages[i].leaves())
-    if n < MANY_IMAGES:
+    pictures = {i: sum(leaf.kind is Kind.IMAGE for leaf in messages[i].leaves()) for i in stayed}
+    n, tokens = sum(pictures.values()), sum(case.weighed.tokens[i] for i, held in pictures.items() if held)
+    if n < MANY_IMAGES or tokens < HALF * (case.after or 0):
         return "", None
     return f"; {n:,} pictures stay in what it keeps", "Start a new session: it keeps the pictures."
 

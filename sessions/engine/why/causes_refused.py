@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind
-from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Role
+from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import ALL, COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
@@ -99,8 +100,9 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     if error.tokens and tokens < limit:
         room = f"{reply:,} for its reply" if (reply := asked_for(error).reply) else "its reply's reserve"
         because = f"the summary's call did not fit: {tokens:,} tokens, and {room}, passed {limit:,}"
-    now = case.models[1]
-    because += f"; {now} answered after it" if now else ""
+    compactions = case.weighed.transcript.compactions
+    now = case.models[1] if any(one.request == case.request for one in compactions) else ""
+    because += f"; it was made once {now} was taken" if now else ""
     least = NEXT_TO_NOTHING if case.is_blind else ROOM
     held = (
         not now
@@ -118,7 +120,8 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     if error.tokens and case.usage is not None and error.tokens >= MORE_SENT * case.usage.context > 0:
         because += f"; the last answered request had {case.usage.context:,}: more was sent than it held"
         advice = "Start a new session."
-    yield Explanation(causes.SUMMARY_LONG, known, because, rows, against=against if held else (), advice=advice)
+    left = (SETTING,) if now else ()
+    yield Explanation(causes.SUMMARY_LONG, known, because, rows, left, against if held else (), advice)
 
 
 def other_error(case: Case) -> Iterable[Explanation]:
@@ -150,7 +153,7 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
         elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:
             because += f": {whole:,} in all, which is then the server's window"
             left, advice = OWN_MAXIMUM, LONGER
-        elif usage.output < SHORT_REPLY and usage.context >= max(LEAST_FULL, FULL_TIMES * usage.output):
+        elif was_full(usage):
             because += ": the context was full there, the reply was not too long"
             left, advice = OWN_MAXIMUM, f"Set a threshold under {usage.context:,} tokens, or the model's real window."
     if left:
@@ -163,6 +166,11 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
         because += f"; {asked}, and {n:,} requests came in the last turn"
     thought = "Ask for less thinking, or raise the reply's maximum." if is_thought or only else advice or None
     return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), advice=thought)
+
+
+def was_full(usage: Usage) -> bool:
+    """Whether a reply that was cut off was too short to be over any maximum of its own: the context was full."""
+    return usage.output < SHORT_REPLY and usage.context >= max(LEAST_FULL, FULL_TIMES * usage.output)
 
 
 def _only(case: Case) -> str:
@@ -199,9 +207,8 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     )
     before = _in_vain(case, error)
     if len(before) >= IN_A_ROW and not error.of_compaction:
-        removed = (
-            "" if any(len(one.preserved) < one.boundary for one in before) else ", none of which removed a message"
-        )
+        kept_all = all(len(one.preserved) == one.boundary and not one.outside for one in before)
+        removed = ", none of which removed a message" if kept_all else ""
         because += f"; {len(before):,} compactions in a row came before it{removed}, and no answer"
     return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
 
@@ -272,8 +279,10 @@ def again(case: Case) -> Iterable[Explanation]:
         return
     places = [*(one.boundary for one in _in_vain(case, error)), error.message]
     n = len(places) - 1
-    told = [one for one in case.weighed.transcript.errors if one.kind == error.kind and not one.of_compaction]
-    if n < IN_A_ROW or not all(any(a < one.message <= b for one in told) for a, b in pairwise(places)):
+    errors = case.weighed.transcript.errors
+    told = sorted(one.message for one in errors if one.kind == error.kind and not one.of_compaction)
+    # A refusal stands between two places where more stand up to the second than up to the first.
+    if n < IN_A_ROW or not all(bisect_right(told, a) < bisect_right(told, b) for a, b in pairwise(places)):
         return
     row = case.row(f"{counted(n, 'compaction')} since the last answer, and a refusal after each", n, "compactions")
     because = "compacted again and again, and refused after each, with no answer between: it leaves too much"

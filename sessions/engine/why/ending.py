@@ -16,7 +16,7 @@ from sessions.engine.transcript.types import Kind, Message, Role, Transcript
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.said import MOST_QUOTED
 
-COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)\b")
+COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)(?=\s|$)")
 """How what is typed begins that asks for a compaction."""
 LEAST_CHARS = 20
 """Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
@@ -72,7 +72,7 @@ def command_before(case: Case) -> str:
     """The command to compact that somebody typed as the newest message before a point; else ""."""
     messages = case.weighed.transcript.messages
     newest = next((messages[i] for i in reversed(case.tail) if messages[i].role is not Role.SYSTEM), None)
-    found = COMMAND.match(newest.preview) if newest is not None and newest.role is Role.USER else None
+    found = COMMAND.match(newest.preview) if newest is not None and newest.typed else None
     return found[0] if found else ""
 
 

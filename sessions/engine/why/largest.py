@@ -9,16 +9,17 @@ from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted
 from sessions.engine.reading.noted_events import context_output
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
-from sessions.engine.transcript.types import Label, Role
+from sessions.engine.transcript.types import Label, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.fit import REST, overhead_parts
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
+from sessions.engine.why.cache_use import is_doubled
 from sessions.engine.why.case import PARTIAL_FACTOR
 from sessions.engine.why.falls import cutting_room
 from sessions.engine.why.filled import brought
 from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, Shared, position_of, shared_facts
-from sessions.engine.why.usage_notes import usage_of_request
+from sessions.engine.why.usage_notes import usage_of_request, where
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -47,17 +48,17 @@ IMPOSSIBLE = 2
 
 
 def short_usage(weighed: Weighed) -> str:
-    """That a usage is a small part of the text that was sent, in a sentence, of the last where it is; else ""."""
-    if weighed.transcript.clearings:
+    """That the two newest usages are a small part of the text that was sent, in a sentence of the last; else ""."""
+    texts, requests = shared_facts(weighed).text_until, weighed.transcript.requests
+    known = [(step, u) for step in weighed.steps if (u := requests[step.request].usage) and u.context]
+    newest = known[-2:]
+    texts_of = [(usage.context, texts[step.stop]) for step, usage in newest]
+    is_short = all(text >= PARTIAL_FACTOR * size and text - size >= LEAST_CUT for size, text in texts_of)
+    if not newest or not is_short or weighed.transcript.clearings:
         return ""
-    texts = shared_facts(weighed).text_until
-    for k, step in reversed(list(enumerate(weighed.steps))):
-        usage, text = usage_of_request(weighed, step.request), texts[step.stop]
-        if usage and text >= PARTIAL_FACTOR * usage.context and text - usage.context >= LEAST_CUT:
-            where = f"request {step.request:,}" if k else "the first request"
-            told = f"The server counted {usage.context:,} tokens at {where}, its text has about {text:,}"
-            return f"{told}: not all of it was sent, it cut the prompt, or left cached tokens out (possible)."
-    return ""
+    size, text = texts_of[-1]
+    told = f"The server counted {size:,} tokens at {where(newest[-1][0].request)}, its text has about {text:,}"
+    return f"{told}: not all of it was sent, it cut the prompt, or left cached tokens out (possible)."
 
 
 def noted_size(weighed: Weighed) -> str:
@@ -84,7 +85,9 @@ def _settings(transcript: Transcript) -> str:
 def peak_sentence(weighed: Weighed) -> str:
     """The largest context, usages that cannot be right left out; its share where that is 1% or more."""
     shared = shared_facts(weighed)
-    sizes = {r.index: r.usage.context for r in weighed.transcript.requests if r.usage and r.index not in shared.spikes}
+    requests, doubled = weighed.transcript.requests, is_doubled(weighed.transcript)
+    known = {r.index: r.usage for r in requests if r.usage and r.index not in shared.spikes}
+    sizes = {index: usage.input if doubled else usage.context for index, usage in known.items()}
     label = "" if sizes else f" ({Label.ESTIMATED.value})"
     sizes = sizes or {k: tokens for k, tokens in enumerate(weighed.estimated) if tokens is not None}
     peak = max(sizes.values(), default=0)
@@ -96,7 +99,8 @@ def peak_sentence(weighed: Weighed) -> str:
             if (weighed.transcript.system and weighed.overhead >= LEAST_SYSTEM)
             else f"{said}."
         )
-    at = position_of(weighed, max(sizes, key=lambda index: sizes[index]))
+    index = max(sizes, key=lambda index: sizes[index])
+    at, cached = position_of(weighed, index), "" if doubled else _cached(known.get(index))
     held = held_at(weighed, at, peak, shared.windows, own=True)
     said, jump = f"Peak {peak:,} tokens{label}", _last_jump(weighed, shared)
     made = weighed.estimated[at] if at < len(weighed.estimated) else None
@@ -113,16 +117,16 @@ def peak_sentence(weighed: Weighed) -> str:
         return f"{said}, {_over(weighed, peak, held, window, jump)}"
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
     whole = "the window" if window == held.window else f"the {window:,} usable"
-    from_start = _standing(weighed, peak) or _at_first(weighed, peak)
+    from_start = _standing(weighed, peak) or ("" if doubled else _at_first(weighed, peak))
     whole = f"the window, recorded as {window:,}" if held.source == RECORDED and window == held.window else whole
-    return f"{said}, {100 * peak / window:.0f}% of {whole}{_cached(weighed, at)}{jump}{came}{from_start}."
+    return f"{said}, {100 * peak / window:.0f}% of {whole}{cached}{jump}{came}{from_start}."
 
 
-def _cached(weighed: Weighed, at: int) -> str:
-    """How much of the request of a step was read from the cache, in a clause, where it is half or more; else ""."""
-    usage = usage_of_request(weighed, weighed.steps[at].request) if at < len(weighed.steps) else None
-    is_most = usage is not None and 2 * usage.cache_read >= usage.context > 0
-    return f", {usage.cache_read:,} of them read from the cache" if usage and is_most else ""
+def _cached(usage: Usage | None) -> str:
+    """How much of a request was read from the cache, in a clause, where it is half or more; else ""."""
+    if usage is None or usage.last_input or not usage.context >= usage.cache_read >= usage.context / 2 > 0:
+        return ""
+    return f", {usage.cache_read:,} of them read from the cache"
 
 
 def _standing(weighed: Weighed, peak: int) -> str:
@@ -137,18 +141,15 @@ def _standing(weighed: Weighed, peak: int) -> str:
 def _at_first(weighed: Weighed, peak: int) -> str:
     """That half of a peak or more came with the first request, and hardly from its messages, in a clause; else ""."""
     shared, steps = shared_facts(weighed), weighed.steps
-    usage = usage_of_request(weighed, steps[0].request) if steps else None
-    if usage is None or usage.context < max(LEAST_FIRST, peak / 2) or shared.begins_inside:
-        return ""
-    if usage.context > MOST_WITHOUT_TOOLS and 2 * usage.cache_read >= usage.context:
-        # A fork, or a session that was taken up again, may have its history in the cache.
+    usage = usage_of_request(weighed, steps[0].request) if len(steps) > 1 else None
+    if usage is None or not max(LEAST_FIRST, peak / 2) <= usage.context <= MOST_WITHOUT_TOOLS or shared.begins_inside:
         return ""
     first = weighed.transcript.messages[: steps[0].stop]
-    said = sum(weighed.tokens[m.index] for m in first if m.role is not Role.SYSTEM and not m.attachment)
+    said = sum(weighed.tokens[message.index] for message in first if message.role is not Role.SYSTEM)
     if said > PART_TYPED * usage.context or steps[0].request in shared.spikes:
         return ""
-    rest = f"all but about {said:,} of them system prompt, tools and the like"
-    return f"; {usage.context:,} came with the first request, {rest}"
+    rest = "the rest is system prompt, tools, or what the file does not hold"
+    return f"; {usage.context:,} came with the first request, about {said:,} of them in its messages: {rest}"
 
 
 def _over(weighed: Weighed, peak: int, held: ModelWindow, window: int, jump: str) -> str:

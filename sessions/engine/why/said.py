@@ -21,11 +21,15 @@ _SENTENCE = re.compile(r"[.\]*] |: (?=[A-Za-z])")
 _TAG = re.compile(r"</?[a-z-]+>")
 _NAMED = re.compile(
     r"(?:unrecognized|unknown|unsupported|unexpected)\b.{0,20}?(?:argument|param\w*|field)(?:\(s\))?(?: supplied)?"
-    r"\W{1,4}(\w[\w.]{2,40})",
+    r"(?:: ?['\"`]?| ['\"`])(\w[\w.]{1,40}\w)(?![\[\w.])",
     re.IGNORECASE,
 )
 """The setting that an error names as one that is not known."""
-_RELAY = re.compile(r"[^\d:]{1,90}: (?:\[\w+\] )?(?=\w)")
+_RELAY = re.compile(
+    r"[^\d:]{0,60}(?:error from|upstream|provider|request failed|calling the|validation)\b[^\d:]{0,40}: (?:\[\w+\] )?"
+    r"(?=\w)",
+    re.IGNORECASE,
+)
 """Who passed an error on, in front of its words."""
 LITERAL_CHARS = 24
 _LITERAL = re.compile(r"""['"][^\s'"]{60,}(['"])""")
@@ -224,7 +228,7 @@ def meaning_of(words: str) -> Meaning | None:
 def advice_of(words: str) -> str:
     """What to do about an error, by what its words mean; by the setting that they name, where one was not accepted."""
     found, named = meaning_of(words), _NAMED.search(words)
-    if found is None or found.advice or named is None:
+    if found is None or found.advice or named is None or "instead" in words:
         return found.advice if found else ""
     return f"Leave {named[1]} out, or change to a model that takes it."
 

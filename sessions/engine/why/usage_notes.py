@@ -16,14 +16,17 @@ from sessions.engine.why.shared import shared_facts
 
 LEAST_BLIND = 3
 """Answers from which usage that is missing is told."""
-MAXIMA = frozenset({2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 32_000, 64_000, 128_000})
-"""Tokens that replies are often allowed at most."""
 
 
 def beside(weighed: Weighed) -> tuple[str, ...]:
     """What was not reported, cleared or parted, and which subagents were refused, a sentence each; else ""."""
-    usages = _blind(weighed), _partly_blind(weighed), _replies_cut(weighed), _at_maximum(weighed)
+    usages = _blind(weighed), _partly_blind(weighed), _replies_cut(weighed)
     return parted_sentence(weighed.transcript), _cleared(weighed), _subagents(weighed), *usages
+
+
+def where(request: int) -> str:
+    """A request by its number, in words."""
+    return f"request {request:,}" if request else "the first request"
 
 
 def usage_of_request(weighed: Weighed, request: int) -> Usage | None:
@@ -65,27 +68,11 @@ def _blind(weighed: Weighed) -> str:
 
 def _partly_blind(weighed: Weighed) -> str:
     """On how many of the answers no usage is recorded though others have theirs, in a sentence; else ""."""
-    sent = [r for r in weighed.transcript.requests if not r.aborted]
+    sent = [r for r in weighed.transcript.requests if r.on_branch and r.message is not None and not r.aborted]
     blind = [r for r in sent if r.usage is None]
     if not blind or len(sent) < LEAST_BLIND or len(sent) == len(blind) or 4 * len(blind) < len(sent):
         return ""
-    return f"No usage is recorded on {len(blind):,} of {len(sent):,} requests, first on request {blind[0].index:,}."
-
-
-def _at_maximum(weighed: Weighed) -> str:
-    """Which reply ends at exactly a maximum that is usual, though nothing says that it was cut off, in a sentence."""
-    told = {event.request for event in weighed.transcript.events}
-    found = [
-        (r.index, r.usage.output)
-        for r in weighed.transcript.requests
-        if r.on_branch and r.usage and r.usage.output in MAXIMA and r.index + 1 not in told
-    ]
-    if not found:
-        return ""
-    index, tokens = found[-1]
-    where = f"request {index:,}" if index else "the first request"
-    more = f", as {len(found) - 1:,} before it" if len(found) > 1 else ""
-    return f"The reply at {where} has exactly {tokens:,} tokens{more}: it was cut off at its maximum (likely)."
+    return f"No usage is recorded on {len(blind):,} of {len(sent):,} requests, first on {where(blind[0].index)}."
 
 
 def _subagents(weighed: Weighed) -> str:
@@ -104,12 +91,21 @@ def _subagents(weighed: Weighed) -> str:
 
 
 def _replies_cut(weighed: Weighed) -> str:
-    """Which replies ended at a limit though others followed, in a sentence; else ""."""
-    cut = [event for event in weighed.transcript.events if event.kind == EventKind.REPLY_CUT]
-    if not cut:
-        return ""
-    newest, n = cut[-1], len(cut)
-    usage = usage_of_request(weighed, newest.request - 1)
-    after = f" after {usage.output:,} tokens, on top of {usage.context:,}" if usage and usage.output else ""
-    who = "A reply was cut off" if n == 1 else f"{n:,} replies were cut off, the newest"
-    return f"{who} at request {newest.request - 1:,}{after} ({newest.code})."
+    """Which replies ended at a limit, or where one is usual, though others followed, in sentences; else ""."""
+    transcript = weighed.transcript
+    compacted = {compaction.request for compaction in transcript.compactions}
+    events = [event for event in transcript.events if event.kind == EventKind.REPLY_CUT]
+    cut = [event for event in events if event.code]
+    usual = [event for event in events if not event.code]
+    told = []
+    if cut and (len(cut) > 1 or cut[0].request not in compacted):
+        newest = cut[-1]
+        usage = usage_of_request(weighed, newest.request - 1)
+        after = f" after {usage.output:,} tokens, on top of {usage.context:,}" if usage and usage.output else ""
+        who = "A reply was cut off" if len(cut) == 1 else f"{len(cut):,} replies were cut off, the newest"
+        told.append(f"{who} at {where(newest.request - 1)}{after} ({newest.code}).")
+    if usual:
+        more = f", as {len(usual) - 1:,} before it" if len(usual) > 1 else ""
+        said = f"The reply at {where(usual[-1].request - 1)} has {usual[-1].words}{more}"
+        told.append(f"{said}: it was cut off there (possible).")
+    return " ".join(told)

@@ -41,6 +41,8 @@ SUMMARY = "conversation_summary"
 KERNEL_SUMMARY = "__summary__"
 """What the metadata of a summary by Semantic Kernel's reducer have."""
 TIMES = ("timestamp", "created_at", "create_time", "time")
+SETTINGS = words("settings config options llm llm_config model_config")
+"""Objects beside a list that say how the model was asked."""
 MODELS = words("model model_id model_name from_model")
 WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
 SENT = ("prompt_tokens", "input_tokens", "total_input_tokens")
@@ -161,7 +163,7 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
             # What it took has left the list already.
             history.event(EventKind.COMPACTION_STARTED, " ".join(said[held].split()))
             history.summary(parts_of(said[held]), [inside(origin, "compaction", held)], history.forget(()))
-    settings = [outer, *(_plain(held) for held in outer.values() if isinstance(held, dict))]
+    settings = [outer, *(_plain(outer[key]) for key in SETTINGS if isinstance(outer.get(key), dict))]
     if error := next((outer[key] for key in ("error", "last_error", "error_message") if outer.get(key)), None):
         history.fail(error)
     history.note(n_again, f"Messages marked as sent again from history: {n_again}; each is read once")

@@ -74,6 +74,7 @@ class _Run:
             return
         contents = version.contents_of_event(event)
         if role is Role.ASSISTANT:
+            self.is_asked = False
             index = self.history.reply(contents, [origin], **self._call(event, is_old=is_old), **facts)
         else:
             typed = kind in SAID and event.get("source") == "user"
