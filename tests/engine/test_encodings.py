@@ -65,6 +65,7 @@ FILES = (
         ((2, "auto", 100_430, 2_100, "opaque", (TEXT,)), (4, "manual", 2_200, 700, "opaque", (TEXT,))),
         refusals=((5, "context", None, None, 1),),
     ),
+    Recorded("wire_capture/gemini.har", refusals=((3, "context", 1_048_600, 1_048_576, 1),)),
     Recorded("openai_responses/compact_call.json", ((3, "manual", 60, 40, "opaque", (TEXT,)),)),
     Recorded("openai_responses/compaction_sent_back.json", ((1, "auto", 59, 30, "opaque", (TEXT,)),)),
     Recorded("openai_responses/failed.sse.txt", refusals=((0, "context", None, None, 1),)),

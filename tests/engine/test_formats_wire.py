@@ -12,7 +12,7 @@ from sessions.engine.base import registry
 from sessions.engine.reading.formats._assembly import transcript_of
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Kind, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
@@ -139,6 +139,35 @@ def test_calls_that_helicone_logged_belong_to_the_session_their_caller_named() -
     assert session.id == "bees"
     assert [r.usage.context for r in session.requests if r.usage] == [10, 11]
     assert session.requests[0].timestamp is not None
+
+
+def test_calls_of_gemini_in_an_archive_are_one_session() -> None:
+    """Its model stands in the address, its calls have no ids, one answer is streamed; the prompt includes the cache."""
+    (session,) = read(WIRE / "gemini.har").transcripts
+    kinds = [["text"], ["tool_use"], ["tool_result"], ["tool_use"], ["tool_result"], ["thinking", "text"], ["text"]]
+    assert [[str(block.kind) for block in message.blocks] for message in session.messages] == kinds
+    assert [(r.message, r.response_id, r.usage) for r in session.requests] == [
+        (1, "r1", Usage(40, output=19, reasoning=12)),
+        (3, "r2", Usage(34, cache_read=32, output=7)),
+        (5, "r3", Usage(26, cache_read=64, output=17, reasoning=6)),
+    ]
+    assert (session.model, [block.name for block in session.system]) == ("gemini-2.5-flash", ["", "look"])
+    with (WIRE / "gemini.har").open("rb") as file:
+        _, said = read_contents(file, "wire_capture", session.messages[5])
+        (call,) = read_contents(file, "wire_capture", session.messages[3])
+    assert (said.text, call.text) == ("The sluice is open, but the wheel stands still.", '{"at":"wheel"}')
+
+
+def test_an_archive_of_gemini_whose_oldest_contents_left_is_one_session_with_a_cut() -> None:
+    turns = [{"role": role, "parts": [{"text": f"{role} {n}"}]} for n in range(4) for role in ("user", "model")]
+    calls = [
+        {"url": "/v1beta/models/gemini-2.5-pro:generateContent", "request": {"contents": sent}, "response": {
+            "candidates": [{"content": reply}], "usageMetadata": {"promptTokenCount": 10}}}
+        for sent, reply in ((turns[:5], turns[5]), (turns[2:7], turns[7]))
+    ]  # fmt: skip
+    (session,) = read_transcripts(io.BytesIO(json.dumps(calls).encode()), "log.json").transcripts
+    assert session.model == "gemini-2.5-pro"
+    assert [(cut.boundary, cut.preserved) for cut in session.compactions] == [(6, (2, 3, 4, 5))]
 
 
 TOO_LARGE = (

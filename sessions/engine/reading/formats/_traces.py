@@ -232,17 +232,14 @@ def told_in(value: Any) -> tuple[Content, ...]:
     record = as_dict(held)
     around = {**record, **as_dict(record.get("config"))}
     instructions = next((around[k] for k in ("instructions", "system") if isinstance(around.get(k), str)), None)
-    declared = [
-        tool
-        for entry in as_list(decoded(around.get("tools")))
-        for tool in as_list(as_dict(entry).get("function_declarations")) or [entry]
-    ]
-    return system_of(instructions or gemini.field_of(around, "systemInstruction")) + tools_of(declared)
+    return system_of(instructions or gemini.field_of(around, "systemInstruction")) + tools_of(around.get("tools"))
 
 
 def tools_of(value: Any) -> tuple[Content, ...]:
-    """Tool definitions as their compact JSON under the tool's name."""
-    return definitions([decoded(tool) for tool in as_list(decoded(value))], tool_name)
+    """Tool definitions as their compact JSON under the tool's name; Gemini's are lists of declarations."""
+    entries = [decoded(tool) for tool in as_list(decoded(value))]
+    declared = [as_list(gemini.field_of(as_dict(entry), "functionDeclarations")) or [entry] for entry in entries]
+    return definitions([tool for tools in declared for tool in tools], tool_name)
 
 
 def system_of(value: Any) -> tuple[Content, ...]:

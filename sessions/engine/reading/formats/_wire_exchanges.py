@@ -1,6 +1,7 @@
 """One exchange with a model as proxies log it: where the request and the response stand, and what they say.
 
-Bodies of the Messages API, Chat Completions and Responses: objects, JSON in strings, or streamed (formats 4 to 6).
+Bodies of the Messages API, Chat Completions, Responses and Gemini: objects, JSON in strings, or streamed (formats 4 to
+6, 8).
 """
 
 from __future__ import annotations
@@ -10,11 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
 from sessions.engine.reading.formats._counts import first_count, local_usage, openai_usage, usage_of
-from sessions.engine.reading.formats._events import events_in, response_of
+from sessions.engine.reading.formats._events import events_in, is_event, response_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded, system_of, tools_of, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
@@ -35,6 +37,8 @@ TIME_KEYS = (
 STATUS_KEYS = ("status", "status_code", "statusCode")
 ADDRESS_KEYS = ("url", "path", "endpoint", "uri")
 COMPACT = "/responses/compact"
+GEMINI_MODEL = re.compile(r"/models/([^/:?]{1,200}):(?:stream)?generateContent", re.IGNORECASE)
+"""The model that a call of Gemini's API names in its address alone."""
 SESSION = re.compile(r"session_(?:id\W{1,6})?([0-9a-fA-F][0-9a-fA-F-]{7,63})")
 RESULT_TYPES = ("function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output")
 CALL_TYPES = ("function_call", "custom_tool_call", "computer_call", "local_shell_call")
@@ -74,9 +78,11 @@ def _bodies(record: Record) -> Iterator[tuple[Any, Path]]:
 
 
 def is_request(value: Any) -> bool:
-    """Whether a value is a request: messages with roles, or a model and input."""
+    """Whether a value is a request: messages with roles, contents with parts, or a model and input."""
     if not isinstance(value, dict):
         return False
+    if any(map(_is_content, as_list(value.get("contents")))):
+        return True
     messages, asked = value.get("messages"), value.get("input", value.get("previous_response_id"))
     if isinstance(messages, list):
         return any(isinstance(item, dict) and isinstance(item.get("role"), str) for item in messages)
@@ -88,7 +94,9 @@ def is_response(value: Any) -> bool:
     if not isinstance(value, dict):
         return bool(events_in(value))
     lists = [key for key in ("choices", "output", "content") if isinstance(value.get(key), list)]
-    return is_local(value) or bool(lists and (lists != ["content"] or value.get("role") == "assistant"))
+    return (
+        is_local(value) or is_event(value) or bool(lists and (lists != ["content"] or value.get("role") == "assistant"))
+    )
 
 
 def is_local(response: Record) -> bool:
@@ -134,7 +142,8 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         contents = tuple(content for said in replied for content in said.contents)
         replied = [CallMessage(Role.ASSISTANT, contents, (place,), _id(response))] if contents else []
     edits = edits_of(request, response, _status(exchange.record), to_compact=is_compact)
-    said = request.get("system") if "system" in request else request.get("instructions")
+    told = ("system", "instructions", gemini.key_of(request, "systemInstruction"))
+    said = next((request[key] for key in told if key in request), None)
     record, beside = exchange.record, as_dict(exchange.record.get("request"))
     times = (seconds(place.get(key)) for place in (record, beside) for key in TIME_KEYS)
     # The session that a client names in the request's metadata, or to Helicone.
@@ -144,8 +153,8 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=replied,
         usage=response_usage(response) or edits.spent,
-        model=text_of(response.get("model")) or text_of(request.get("model")),
-        response_id=text_of(response.get("id")),
+        model=text_of(response.get("model")) or text_of(response.get("modelVersion")) or model_of(exchange),
+        response_id=text_of(response.get("id")) or text_of(response.get("responseId")),
         timestamp=next((time for time in times if time is not None), None),
         group=match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id")),
         system=system_of(said) + tools_of(request.get("tools")),
@@ -154,9 +163,17 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     )
 
 
+def model_of(exchange: HttpExchange) -> str:
+    """The model that a call asks for, by its body or its address."""
+    found = GEMINI_MODEL.search(_address(exchange.record))
+    return text_of(exchange.request.get("model")).removeprefix("models/") or (found[1] if found else "")
+
+
 def response_usage(response: Record) -> Usage | None:
     """Usage of a response: the Messages API excludes cached tokens from its input, the others include them."""
     usage = response.get("usage")
+    if "usageMetadata" in response:
+        return gemini.gemini_usage(response["usageMetadata"])
     if not isinstance(usage, dict):
         return local_usage(response)
     if "prompt_tokens" in usage or "output" in response or "input_tokens_details" in usage:
@@ -175,7 +192,9 @@ def wire_contents(value: Any, path: Path) -> tuple[Content, ...]:
 
 
 def item_contents(item: Any) -> tuple[Content, ...]:
-    """The blocks of a message, or of an item of the Responses API."""
+    """The blocks of a message, of Gemini's content, or of an item of the Responses API."""
+    if _is_content(item):
+        return gemini.content_of(item)
     kind = text_of(as_dict(item).get("type"))
     if kind in CALL_TYPES:
         return (call_of(item),) if "name" in item else parts_of([item])
@@ -199,7 +218,7 @@ def _item_role(item: Any) -> Role:
 
 
 def _sent(request: Record, origin: Origin) -> list[CallMessage]:
-    key = "messages" if isinstance(request.get("messages"), list) else "input"
+    key = next((key for key in ("messages", "contents") if isinstance(request.get(key), list)), "input")
     asked = request.get(key)
     if isinstance(asked, str):
         return [CallMessage(Role.USER, parts_of(asked), (inside(origin, key),))]
@@ -219,6 +238,10 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
     if is_local(response):
         return [said(response["message"], Role.ASSISTANT, "", "message")]
     choices, output = response.get("choices"), response.get("output")
+    if gemini.chunk_parts(response):
+        content = response["candidates"][0]["content"]
+        path = ("candidates", 0, "content")
+        return [said({"role": "model", **content}, Role.ASSISTANT, _id(response), *path)]
     if isinstance(choices, list):
         message = as_dict(as_dict(next(iter(choices), None)).get("message"))
         return [said(message, Role.ASSISTANT, _id(response), "choices", 0, "message")] if "role" in message else []
@@ -227,6 +250,17 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
         found = [said(item, _item_role(item), _id(item), "output", position) for position, item in items]
         return [one for one in found if one.role is Role.ASSISTANT]
     return [said(response, Role.ASSISTANT, _id(response))] if isinstance(response.get("content"), list) else []
+
+
+def _is_content(item: Any) -> bool:
+    """Whether a value is a content of Gemini's API: parts that name no type, and nothing else that is said."""
+    held = as_dict(item)
+    parts = held.get("parts")
+    return (
+        isinstance(parts, list)
+        and not {"content", "tool_calls"} & held.keys()
+        and not any("type" in as_dict(part) for part in parts)
+    )
 
 
 def _status(record: Record) -> int:
