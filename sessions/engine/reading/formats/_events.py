@@ -1,6 +1,6 @@
-"""Streamed replies put together: server-sent events or a list of them, of the four providers' APIs.
+"""Streamed replies put together: server-sent events or a list of them, of each provider's API.
 
-Sources: formats 4 to 6 and 8, the providers' streaming references.  What an unknown event says is left out.
+Sources: formats 4 to 6, 8 and 92, the providers' streaming references.  What an unknown event says is left out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sessions.engine.base.words import words
+from sessions.engine.reading.formats import _converse as converse
 from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of
 
 Event = dict[str, Any]
@@ -29,7 +30,8 @@ def is_event(value: Any) -> bool:
     held = as_dict(value)
     kind = text_of(held.get("type"))
     chunk = held.get("object") == "chat.completion.chunk" and isinstance(held.get("choices"), list)
-    return kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in held) or chunk or _is_chunk(held)
+    typed = kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in held)
+    return typed or chunk or _is_chunk(held) or converse.is_event(held)
 
 
 def _is_chunk(event: Event) -> bool:
@@ -51,6 +53,8 @@ def response_of(events: Sequence[Event]) -> dict[str, Any]:
         return _completion(events)
     if any(map(_is_chunk, events)):
         return _content(events)
+    if found := [event for event in events if converse.is_event(event)]:
+        return converse.response_of(found)
     done = [event["response"] for event in events if isinstance(event.get("response"), dict)]
     return done[-1] if done else _message(events)
 

@@ -118,7 +118,9 @@ MARKS = {
     "swe_agent": _marks((DOCUMENT,), "history trajectory"),
     "tau2": _marks(JSON, "task_id"),
     "vscode_chat": _marks(JSON, "requests"),
-    "wire_capture": _marks(JSON, "messages contents request request_body requestBody req body kwargs payload input"),
+    "wire_capture": _marks(
+        JSON, "messages contents request request_body requestBody req body kwargs payload input inputBodyJson"
+    ),
     "zed": _marks((DATABASE,), "data_type"),
 }
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sessions.engine.reading.formats._converse import block_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
@@ -130,26 +131,9 @@ def _of_event(event: Record) -> Any:
     if isinstance(said, dict) and said.keys() & {"role", "content", "tool_calls"}:
         return normal({"role": role} | said)
     is_blocks = isinstance(said, list) and all(isinstance(block, dict) for block in said)
-    content = [_of_converse(block) for block in said] if is_blocks else raw
+    content = [block_of(block) for block in said] if is_blocks else raw
     call = {"tool_call_id": held["id"]} if role == "tool" and text_of(held.get("id")) else {}
     return {"role": role, "content": content, **call}
-
-
-def _of_converse(block: Any) -> Any:
-    """A block of Bedrock's Converse in the words of the Messages API; one that names its type is no such block."""
-    held = as_dict(block)
-    if "type" in held:
-        return block
-    call, result, thought = (as_dict(held.get(key)) for key in ("toolUse", "toolResult", "reasoningContent"))
-    if call:
-        return {"type": "tool_use", "id": call.get("toolUseId"), "name": call.get("name"), "input": call.get("input")}
-    if result:
-        parts = [_of_converse(part) for part in as_list(result.get("content"))]
-        failed = {"is_error": True} if result.get("status") == "error" else {}
-        return {"type": "tool_result", "tool_use_id": result.get("toolUseId"), "content": parts, **failed}
-    if thought:
-        return {"type": "thinking", "thinking": text_of(as_dict(thought.get("reasoningText")).get("text"))}
-    return {"type": "text", "text": held["text"]} if isinstance(held.get("text"), str) else block
 
 
 def plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
 """One exchange with a model as proxies log it: where the request and the response stand, and what they say.
 
-Bodies of the Messages API, Chat Completions, Responses and Gemini: objects, JSON in strings, or streamed (formats 4 to
-6, 8).
+Bodies of the Messages API, Chat Completions, Responses, Gemini and Bedrock: objects, JSON in strings, or streamed
+(formats 4 to 6, 8, 92).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sessions.engine.reading.formats import _converse as converse
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
@@ -24,11 +25,11 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 REQUEST_PATHS: tuple[Path, ...] = (
     ("request", "body"), ("request", "postData", "text"), ("request", "content"), ("request",), ("request_body",),
-    ("requestBody",), ("req", "body"), ("body",), ("kwargs",), ("payload",), (),
+    ("requestBody",), ("req", "body"), ("body",), ("kwargs",), ("payload",), ("input", "inputBodyJson"), (),
 )  # fmt: skip
 RESPONSE_PATHS: tuple[Path, ...] = (
     ("response", "body"), ("response", "body_raw"), ("response", "content", "text"), ("response", "events"),
-    ("response",), ("response_body",), ("responseBody",), ("res", "body"), ("events",),
+    ("response",), ("response_body",), ("responseBody",), ("res", "body"), ("events",), ("output", "outputBodyJson"),
 )  # fmt: skip
 TIME_KEYS = (
     *("timestamp", "startTime", "start_time", "startedDateTime", "logged_at", "time", "ts", "created_at"),
@@ -66,6 +67,8 @@ def exchange_at(record: Any) -> HttpExchange | None:
     response, place = next((one for one in _bodies(record) if is_response(one[0]) or is_error(one[0])), (None, ()))
     if response is None and path and is_error(record):  # a dump of the request, with what came of it beside
         response = {"error": record["error"]}
+    elif response is None and text_of(record.get("errorCode")):  # Bedrock's log
+        response = {"error": record["errorCode"]}
     elif response is None and _status(record) >= LEAST_ERROR:  # a gateway's body: flat, a page, plain words
         body, place = next((one for one in _bodies(record) if isinstance(one[0], dict | str)), (None, ()))
         response = {"error": body} if isinstance(body, str) else body
@@ -94,9 +97,8 @@ def is_response(value: Any) -> bool:
     if not isinstance(value, dict):
         return bool(events_in(value))
     lists = [key for key in ("choices", "output", "content") if isinstance(value.get(key), list)]
-    return (
-        is_local(value) or is_event(value) or bool(lists and (lists != ["content"] or value.get("role") == "assistant"))
-    )
+    own = bool(lists) and (lists != ["content"] or value.get("role") == "assistant")
+    return own or is_local(value) or is_event(value) or converse.is_response(value)
 
 
 def is_local(response: Record) -> bool:
@@ -146,27 +148,29 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     said = next((request[key] for key in told if key in request), None)
     record, beside = exchange.record, as_dict(exchange.record.get("request"))
     times = (seconds(place.get(key)) for place in (record, beside) for key in TIME_KEYS)
+    ids = (response.get("id"), response.get("responseId"), record.get("requestId"))
     # The session that a client names in the request's metadata, or to Helicone.
     match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
     held = record.get("request_properties") or record.get("properties") or beside.get("properties")
     return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=replied,
-        usage=response_usage(response) or edits.spent,
+        usage=response_usage(response) or edits.spent or converse.logged_usage(record),
         model=text_of(response.get("model")) or text_of(response.get("modelVersion")) or model_of(exchange),
-        response_id=text_of(response.get("id")) or text_of(response.get("responseId")),
+        response_id=next(filter(None, map(text_of, ids)), ""),
         timestamp=next((time for time in times if time is not None), None),
         group=match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id")),
-        system=system_of(said) + tools_of(request.get("tools")),
+        system=system_of(converse.blocks_of(said)) + tools_of(request.get("tools") or converse.tools_in(request)),
         continues=text_of(request.get("previous_response_id")),
         edits=edits,
     )
 
 
 def model_of(exchange: HttpExchange) -> str:
-    """The model that a call asks for, by its body or its address."""
+    """The model that a call asks for, by its body, its address or beside them."""
     found = GEMINI_MODEL.search(_address(exchange.record))
-    return text_of(exchange.request.get("model")).removeprefix("models/") or (found[1] if found else "")
+    named = text_of(exchange.request.get("model")).removeprefix("models/") or (found[1] if found else "")
+    return named or text_of(exchange.record.get("modelId")).rpartition("/")[2]
 
 
 def response_usage(response: Record) -> Usage | None:
@@ -174,6 +178,8 @@ def response_usage(response: Record) -> Usage | None:
     usage = response.get("usage")
     if "usageMetadata" in response:
         return gemini.gemini_usage(response["usageMetadata"])
+    if isinstance(usage, dict) and "inputTokens" in usage:
+        return converse.converse_usage(usage)
     if not isinstance(usage, dict):
         return local_usage(response)
     if "prompt_tokens" in usage or "output" in response or "input_tokens_details" in usage:
@@ -205,7 +211,7 @@ def item_contents(item: Any) -> tuple[Content, ...]:
         listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
         said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
         return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
-    return chat_contents(item) if isinstance(item, dict) and "role" in item else parts_of([item])
+    return chat_contents(converse.message_of(item)) if "role" in as_dict(item) else parts_of([item])
 
 
 def _item_role(item: Any) -> Role:
@@ -238,6 +244,8 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
     if is_local(response):
         return [said(response["message"], Role.ASSISTANT, "", "message")]
     choices, output = response.get("choices"), response.get("output")
+    if converse.is_response(response):
+        return [said({"role": "assistant", **response["output"]["message"]}, Role.ASSISTANT, "", "output", "message")]
     if gemini.chunk_parts(response):
         content = response["candidates"][0]["content"]
         path = ("candidates", 0, "content")

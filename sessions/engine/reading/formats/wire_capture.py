@@ -28,7 +28,7 @@ class _WireCapture:
     name = "wire_capture"
     label = "Wire capture"
     is_wire = True
-    source = "Proxy logs of Messages, Chat Completions, Responses and Gemini calls (JSONL, JSON or HAR)"
+    source = "Proxy logs of Messages, Chat Completions, Responses and Gemini calls, Bedrock's log (JSONL, JSON or HAR)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
         records=Records(
