@@ -161,6 +161,12 @@ FILES = (
     Recorded("gemini_cli/log.jsonl", ((4, None, 169, 70, "summary", (WHO,)),)),
     Recorded("goose/export.json", ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded("inspect/log.json", ((1, "auto", 345, 110, "summary", ()), (2, "auto", 130, 96, "drop", (NONE,)))),
+    Recorded("camel/memory.jsonl", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
+    Recorded(
+        "camel/empty.jsonl",
+        ((0, None, None, None, "drop", (WHO, WHICH, NONE, BEFORE, AFTER)),),
+        refusals=((0, "compaction", None, None, 1),),
+    ),
     Recorded("kimi_cli/compacted.jsonl", ((0, None, None, 880, "summary", (WHO, WHICH, BEFORE)),)),
     Recorded(
         "kimi_code/wire.jsonl",

@@ -60,6 +60,7 @@ MARKS = {
     "autogen": _marks((DOCUMENT,), "agent_states llm_context llm_messages"),
     "braintrust": _marks(JSON, "span_attributes"),
     "browser_use": _marks((DOCUMENT,), "model_output"),
+    "camel": _marks(JSON, "role_at_backend"),
     "chatgpt_export": _marks(JSON, "mapping"),
     "claude_ai_export": _marks(JSON, "chat_messages"),
     "claude_code": _marks(JSON, "uuid parentUuid leafUuid sessionId session_id isSidechain snapshot"),
