@@ -236,6 +236,7 @@ FILES = (
     ),
     Recorded("opencode/opencode.db", ((3, "auto", 647, 120, "summary", ()),), ((4, "results", "auto", 1, None),)),
     Recorded("ctxweb_jsonl/compacted.jsonl", ((3, "auto", 167_160, 21_000, "summary", ()),)),
+    Recorded("genkit/trace.json", refusals=((3, "context", 1_048_600, 1_048_576, 1),)),
     Recorded("gemini_api/checkpoint.json", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
     Recorded("langfuse/observations.jsonl", ((3, None, 32, 16, "summary", (WHO,)),)),
     Recorded("openai_chat/exchanges.json", ((4, None, 208, 80, "drop", (WHO, NONE)),)),

@@ -78,6 +78,7 @@ MARKS = {
     "gemini_api": _marks(JSON, "parts contents candidates"),
     "gemini_cli": _marks(JSON, "sessionId session_id"),
     "google_adk": _marks(JSON, "appName app_name invocationId invocation_id evalCases eval_cases"),
+    "genkit": _marks(JSON, "genkit:type genkit:name genkit:input"),
     "goose": _marks((*JSON, DATABASE), "created content_json"),
     "grok_cli": _marks((LINES,), "model_id synthetic_reason prompt_index backend_tool_call"),
     "hermes": _marks((*JSON, DATABASE), "messages end_reason"),
