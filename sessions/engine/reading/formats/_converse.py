@@ -16,14 +16,13 @@ from sessions.engine.transcript.types import Usage
 EVENTS = frozenset(
     ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
 )
-BLOCKS = ("text", "toolUse", "toolResult", "reasoningContent", "image", "document", "json", "cachePoint")
+BLOCKS = frozenset(("text", "toolUse", "toolResult", "reasoningContent", "image", "document", "json", "cachePoint"))
 MAX_BLOCKS = 10_000
 
 
 def is_block(value: Any) -> bool:
     """Whether a value is a block that names its kind by a key alone."""
-    held = as_dict(value)
-    return "type" not in held and any(key in held for key in BLOCKS)
+    return isinstance(value, dict) and len(value) == 1 and not BLOCKS.isdisjoint(value)
 
 
 def is_event(value: Any) -> bool:
