@@ -24,7 +24,7 @@ PARTS = {
     "ctxweb_jsonl": {"anthropic_messages", "role_content"},
     "gemini_api": {"wire_capture"},
     "litellm": {"openai_chat", "wire_capture"},
-    "message_lists": {"openai_chat"},
+    "message_lists": {"openai_chat", "role_content"},
     "mini_swe_agent": {"anthropic_messages", "openai_chat", "role_content"},
     "openai_chat": {"wire_capture"},
     "openai_responses": {"wire_capture"},
