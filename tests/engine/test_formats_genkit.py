@@ -47,6 +47,12 @@ def test_the_input_leaves_out_the_cache_where_anthropic_counted() -> None:
     ]
 
 
+def test_a_page_of_traces_whose_attributes_were_parsed_says_the_same() -> None:
+    (whole,), (page,) = (fixture(f"genkit/{name}.json").transcripts for name in ("trace", "page"))
+    assert [m.blocks for m in page.messages] == [m.blocks for m in whole.messages[:5]]
+    assert [r.usage for r in page.requests] == [r.usage for r in whole.requests[:2]]
+
+
 def test_a_trace_without_a_model_is_refused() -> None:
     span = {"spanId": "s", "traceId": "t", "attributes": {"genkit:type": "action", "genkit:metadata:subtype": "flow"}}
     with pytest.raises(UnreadableInput):
