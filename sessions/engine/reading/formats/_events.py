@@ -31,10 +31,10 @@ def is_event(value: Any) -> bool:
     kind = text_of(held.get("type"))
     chunk = held.get("object") == "chat.completion.chunk" and isinstance(held.get("choices"), list)
     typed = kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in held)
-    return typed or chunk or _is_chunk(held) or converse.is_event(held)
+    return typed or chunk or is_chunk(held) or converse.is_event(held)
 
 
-def _is_chunk(event: Event) -> bool:
+def is_chunk(event: Event) -> bool:
     """Whether an event is a chunk of the Gemini API, each a response."""
     return isinstance(event.get("candidates"), list) or isinstance(event.get("usageMetadata"), dict)
 
@@ -51,7 +51,7 @@ def response_of(events: Sequence[Event]) -> dict[str, Any]:
     """The response that the events stream, as the provider sends it unstreamed; empty where they hold none."""
     if any(event.get("object") == "chat.completion.chunk" for event in events):
         return _completion(events)
-    if any(map(_is_chunk, events)):
+    if any(map(is_chunk, events)):
         return _content(events)
     if found := [event for event in events if converse.is_event(event)]:
         return converse.response_of(found)

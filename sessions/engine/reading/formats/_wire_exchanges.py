@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
 from sessions.engine.reading.formats._counts import first_count, local_usage, openai_usage, usage_of
-from sessions.engine.reading.formats._events import events_in, is_event, response_of
+from sessions.engine.reading.formats._events import events_in, is_chunk, response_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded, system_of, tools_of, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
@@ -98,7 +98,7 @@ def is_response(value: Any) -> bool:
         return bool(events_in(value))
     lists = [key for key in ("choices", "output", "content") if isinstance(value.get(key), list)]
     own = bool(lists) and (lists != ["content"] or value.get("role") == "assistant")
-    return own or is_local(value) or is_event(value) or converse.is_response(value)
+    return own or is_local(value) or is_chunk(value) or converse.is_response(value)
 
 
 def is_local(response: Record) -> bool:
@@ -148,6 +148,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     said = next((request[key] for key in told if key in request), None)
     record, beside = exchange.record, as_dict(exchange.record.get("request"))
     times = (seconds(place.get(key)) for place in (record, beside) for key in TIME_KEYS)
+    models = (response.get("model"), response.get("modelVersion"))
     ids = (response.get("id"), response.get("responseId"), record.get("requestId"))
     # The session that a client names in the request's metadata, or to Helicone.
     match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
@@ -156,7 +157,7 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=replied,
         usage=response_usage(response) or edits.spent or converse.logged_usage(record),
-        model=text_of(response.get("model")) or text_of(response.get("modelVersion")) or model_of(exchange),
+        model=next(filter(None, map(text_of, models)), "") or model_of(exchange),
         response_id=next(filter(None, map(text_of, ids)), ""),
         timestamp=next((time for time in times if time is not None), None),
         group=match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id")),
@@ -167,10 +168,11 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
 
 
 def model_of(exchange: HttpExchange) -> str:
-    """The model that a call asks for, by its body, its address or beside them."""
+    """The model that a call asks for, by its body, its address, what stands beside them, or Gemini's answer."""
     found = GEMINI_MODEL.search(_address(exchange.record))
     named = text_of(exchange.request.get("model")).removeprefix("models/") or (found[1] if found else "")
-    return named or text_of(exchange.record.get("modelId")).rpartition("/")[2]
+    beside = text_of(exchange.record.get("modelId")).rpartition("/")[2]
+    return named or beside or text_of(as_dict(exchange.response).get("modelVersion"))
 
 
 def response_usage(response: Record) -> Usage | None:
@@ -211,7 +213,9 @@ def item_contents(item: Any) -> tuple[Content, ...]:
         listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
         said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
         return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
-    return chat_contents(converse.message_of(item)) if "role" in as_dict(item) else parts_of([item])
+    held = as_dict(item)
+    is_said = "role" in held or any(map(converse.is_block, as_list(held.get("content"))))
+    return chat_contents(converse.message_of(held)) if is_said else parts_of([item])
 
 
 def _item_role(item: Any) -> Role:
