@@ -65,6 +65,7 @@ FILES = (
         ((2, "auto", 100_430, 2_100, "opaque", (TEXT,)), (4, "manual", 2_200, 700, "opaque", (TEXT,))),
         refusals=((5, "context", None, None, 1),),
     ),
+    Recorded("wire_capture/gemini.har", refusals=((3, "context", 1_048_600, 1_048_576, 1),)),
     Recorded("openai_responses/compact_call.json", ((3, "manual", 60, 40, "opaque", (TEXT,)),)),
     Recorded("openai_responses/compaction_sent_back.json", ((1, "auto", 59, 30, "opaque", (TEXT,)),)),
     Recorded("openai_responses/failed.sse.txt", refusals=((0, "context", None, None, 1),)),
@@ -160,6 +161,12 @@ FILES = (
     Recorded("gemini_cli/log.jsonl", ((4, None, 169, 70, "summary", (WHO,)),)),
     Recorded("goose/export.json", ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded("inspect/log.json", ((1, "auto", 345, 110, "summary", ()), (2, "auto", 130, 96, "drop", (NONE,)))),
+    Recorded("camel/memory.jsonl", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
+    Recorded(
+        "camel/empty.jsonl",
+        ((0, None, None, None, "drop", (WHO, WHICH, NONE, BEFORE, AFTER)),),
+        refusals=((0, "compaction", None, None, 1),),
+    ),
     Recorded("kimi_cli/compacted.jsonl", ((0, None, None, 880, "summary", (WHO, WHICH, BEFORE)),)),
     Recorded(
         "kimi_code/wire.jsonl",
@@ -229,6 +236,7 @@ FILES = (
     ),
     Recorded("opencode/opencode.db", ((3, "auto", 647, 120, "summary", ()),), ((4, "results", "auto", 1, None),)),
     Recorded("ctxweb_jsonl/compacted.jsonl", ((3, "auto", 167_160, 21_000, "summary", ()),)),
+    Recorded("genkit/trace.json", refusals=((3, "context", 1_048_600, 1_048_576, 1),)),
     Recorded("gemini_api/checkpoint.json", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
     Recorded("langfuse/observations.jsonl", ((3, None, 32, 16, "summary", (WHO,)),)),
     Recorded("openai_chat/exchanges.json", ((4, None, 208, 80, "drop", (WHO, NONE)),)),

@@ -9,7 +9,7 @@ import pytest
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.reading import read_contents, read_transcripts
-from sessions.engine.transcript.types import Transcript
+from sessions.engine.transcript.types import Transcript, Usage
 from tests.engine.truth_facts import FIXTURES, fixture
 
 
@@ -97,3 +97,14 @@ def test_spans_without_a_model_call_are_refused_in_words() -> None:
     with pytest.raises(UnreadableInput) as refused:
         read_transcripts(io.BytesIO(json.dumps({"data": [span]}).encode()))
     assert "none is a model call" in refused.value.next_step
+
+
+def test_the_usage_of_a_turn_is_a_call_s_where_it_had_one() -> None:
+    (session,) = fixture("agents_sdk/advanced.db").transcripts
+    assert [(r.message, r.usage) for r in session.requests] == [
+        (1, Usage(24, cache_read=16, output=9, reasoning=4)), (3, None), (5, None),
+    ]  # fmt: skip
+    sums = "130 tokens sent and 21 received in 2 requests"
+    assert session.warnings == (
+        f"Of turns with several calls the file reports sums ({sums}): no usage of single calls",
+    )

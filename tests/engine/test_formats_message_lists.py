@@ -8,7 +8,7 @@ import pytest
 
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.reading.reading import NotATranscript, read_transcripts
-from sessions.engine.transcript.types import Transcript
+from sessions.engine.transcript.types import Transcript, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.orphans import parted_results, parted_sentence
@@ -53,6 +53,25 @@ def test_what_runs_send_again_is_read_once() -> None:
     (session,) = read(LISTS / "runs.json").transcripts
     assert (session.id, session.model, contexts(session)) == ("s-2", "tiny-1", [310, 350])
     assert session.warnings == ("Messages marked as sent again from history: 2; each is read once", ALONE)
+
+
+def test_a_list_that_repeats_the_one_beside_it_is_read_once_and_steps_tell_of_its_replies() -> None:
+    found = read(LISTS / "steps.json")
+    (session,) = found.transcripts
+    assert found.warnings == ("Lists that repeat the messages of one beside them: 1; each is read once",)
+    assert len(session.messages) == 6
+    assert [(r.message, r.usage) for r in session.requests] == [
+        (1, Usage(4, cache_write=40, output=21)),
+        (3, Usage(4, cache_read=40, cache_write=30, output=64)),
+        (5, Usage(4, cache_read=70, cache_write=70, output=5)),
+    ]
+    assert [(e.kind, e.request, e.code) for e in session.events] == [("reply cut off", 2, "max_tokens")]
+
+
+def test_lists_beside_each_other_that_differ_are_sessions_of_their_own() -> None:
+    said = [{"role": role, "content": f"{role} {n}"} for n in range(2) for role in ("user", "assistant")]
+    held = {"first": said, "second": [*said[:3], {"role": "assistant", "content": "Something else."}]}
+    assert len(read_transcripts(io.BytesIO(dumps(held).encode())).transcripts) == 2
 
 
 def test_a_session_for_each_topic_that_messages_name() -> None:
@@ -101,8 +120,10 @@ def test_what_stands_in_an_entry_of_a_list_is_about_that_entry_alone() -> None:
         ("1", "First", 8_192, 4),
         ("2", "Second", 16_384, 4),
     ]
+    both = told({"id": "x", "messages": said("Hello", "Hi"), "history": said("Hello", "You")})
+    assert [len(t.messages) for t in both] == [2, 2]
     twice = told({"id": "x", "messages": said("Hello", "Hi"), "history": said("Hello", "Hi")})
-    assert [len(t.messages) for t in twice] == [2, 2]
+    assert [len(t.messages) for t in twice] == [2]
 
 
 def test_keys_in_capitals_are_the_same_keys() -> None:

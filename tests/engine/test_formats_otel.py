@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from sessions.engine.reading.reading import read_contents, read_transcripts
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Kind, Usage
 from tests.engine.test_formats_contract import FIXTURES, read
 
 if TYPE_CHECKING:
@@ -218,3 +218,23 @@ def test_calls_of_other_instructions_are_other_sessions_where_prompts_were_not_r
     document = {"resourceSpans": [{"scopeSpans": [{"spans": spans}]}]}
     found = read_transcripts(io.BytesIO(json.dumps(document).encode()), "spans.json").transcripts
     assert sorted(len(session.requests) for session in found) == [1, 2]
+
+
+def test_a_trace_of_mlflow_counts_each_call_once() -> None:
+    """The agent's own sum is no call; blocks of Converse, a plain answer and a raw one are read; Anthropic's apart."""
+    found = read(OTEL / "mlflow.json")
+    mill, named, river = found.transcripts
+    assert [[str(b.kind) for b in m.blocks] for m in mill.messages] == [
+        ["text"], ["text", "tool_use"], ["tool_result"], ["text"],
+    ]  # fmt: skip
+    assert [r.usage for r in mill.requests] == [Usage(40, output=21), Usage(56, output=12)]
+    assert (mill.id, mill.model, len(mill.system)) == ("mill", "eu.anthropic.claude-sonnet-4-20250514-v1:0", 1)
+    assert mill.messages[1].call_ids() == mill.messages[2].result_ids() == {"t1"}
+    assert [r.usage for r in named.requests] == [Usage(3, cache_read=70, cache_write=20, output=6)]
+    assert [r.usage for r in river.requests] == [Usage(4, cache_read=8, output=4)]
+    assert (named.model, river.model) == ("claude-haiku-4-5", "gpt-4.1-mini")
+    assert [(e.request, e.words) for e in river.events] == [(1, "RateLimitError Error code: 429 - rate limit reached")]
+    with (OTEL / "mlflow.json").open("rb") as file:
+        said, call = read_contents(file, "otel", mill.messages[1])
+        (answer,) = read_contents(file, "otel", mill.messages[3])
+    assert (said.text, call.text, answer.text) == ("I look.", '{"at":"sluice"}', "It is open.")

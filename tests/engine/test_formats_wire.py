@@ -10,9 +10,10 @@ import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.reading.formats._assembly import transcript_of
+from sessions.engine.reading.formats._converse import converse_usage
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
-from sessions.engine.transcript.types import Kind
+from sessions.engine.transcript.types import Kind, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
@@ -139,6 +140,69 @@ def test_calls_that_helicone_logged_belong_to_the_session_their_caller_named() -
     assert session.id == "bees"
     assert [r.usage.context for r in session.requests if r.usage] == [10, 11]
     assert session.requests[0].timestamp is not None
+
+
+def test_calls_of_gemini_in_an_archive_are_one_session() -> None:
+    """Its model stands in the address, its calls have no ids, one answer is streamed; the prompt includes the cache."""
+    (session,) = read(WIRE / "gemini.har").transcripts
+    kinds = [["text"], ["tool_use"], ["tool_result"], ["tool_use"], ["tool_result"], ["thinking", "text"], ["text"]]
+    assert [[str(block.kind) for block in message.blocks] for message in session.messages] == kinds
+    assert [(r.message, r.response_id, r.usage) for r in session.requests] == [
+        (1, "r1", Usage(40, output=19, reasoning=12)),
+        (3, "r2", Usage(34, cache_read=32, output=7)),
+        (5, "r3", Usage(26, cache_read=64, output=17, reasoning=6)),
+    ]
+    assert (session.model, [block.name for block in session.system]) == ("gemini-2.5-flash", ["", "look"])
+    with (WIRE / "gemini.har").open("rb") as file:
+        _, said = read_contents(file, "wire_capture", session.messages[5])
+        (call,) = read_contents(file, "wire_capture", session.messages[3])
+    assert (said.text, call.text) == ("The sluice is open, but the wheel stands still.", '{"at":"wheel"}')
+
+
+def test_an_archive_of_gemini_whose_oldest_contents_left_is_one_session_with_a_cut() -> None:
+    turns = [{"role": role, "parts": [{"text": f"{role} {n}"}]} for n in range(4) for role in ("user", "model")]
+    calls = [
+        {"url": "/v1beta/models/gemini-2.5-pro:generateContent", "request": {"contents": sent}, "response": {
+            "candidates": [{"content": reply}], "usageMetadata": {"promptTokenCount": 10}}}
+        for sent, reply in ((turns[:5], turns[5]), (turns[2:7], turns[7]))
+    ]  # fmt: skip
+    (session,) = read_transcripts(io.BytesIO(json.dumps(calls).encode()), "log.json").transcripts
+    assert session.model == "gemini-2.5-pro"
+    assert [(cut.boundary, cut.preserved) for cut in session.compactions] == [(6, (2, 3, 4, 5))]
+
+
+def test_bedrocks_log_of_invocations_is_read_whatever_was_called() -> None:
+    """Converse, its stream whose total says that the input holds the cache, a model's own body, and a failure."""
+    session, other = read(WIRE / "bedrock.jsonl").transcripts
+    kinds = [["text"], ["thinking", "tool_use"], ["tool_result"], ["text", "tool_use"], ["tool_result"]]
+    assert [[str(block.kind) for block in message.blocks] for message in session.messages] == kinds
+    assert [(r.message, r.response_id, r.usage) for r in session.requests] == [
+        (1, "q1", Usage(9, cache_write=40, output=31)),
+        (3, "q2", Usage(20, cache_read=40, output=24)),
+    ]
+    assert (session.model, [b.name for b in session.system]) == (
+        "eu.anthropic.claude-sonnet-4-20250514-v1:0", ["", "look"]
+    )  # fmt: skip
+    assert [(e.request, e.words) for e in session.events] == [(2, "ThrottlingException")]
+    assert [r.usage for r in other.requests] == [Usage(11, output=6)]
+    with (WIRE / "bedrock.jsonl").open("rb") as file:
+        texts = [[c.text for c in read_contents(file, "wire_capture", message)] for message in session.messages[2:]]
+    assert texts[1:] == [["It is open, and now the wheel.", '{"at":"wheel"}'], [""]]
+
+
+@pytest.mark.parametrize(
+    ("counts", "usage"),
+    [
+        ({"inputTokens": 2, "outputTokens": 9, "totalTokens": 111, "cacheWriteInputTokens": 100}, (2, 0, 100, 9)),
+        ({"inputTokens": 102, "outputTokens": 9, "totalTokens": 111, "cacheReadInputTokens": 100}, (2, 100, 0, 9)),
+        ({"inputTokens": 102, "outputTokens": 9, "totalTokens": 211, "cacheReadInputTokens": 100}, (102, 100, 0, 9)),
+        ({"inputTokens": 102, "outputTokens": 9, "totalTokens": 111}, (102, 0, 0, 9)),
+    ],
+)
+def test_bedrocks_total_says_whether_the_input_holds_the_cache(
+    counts: dict[str, int], usage: tuple[int, int, int, int]
+) -> None:
+    assert converse_usage(counts) == Usage(*usage)
 
 
 TOO_LARGE = (

@@ -22,8 +22,9 @@ PARTS = {
     "cline": {"anthropic_messages", "role_content"},
     "codex": {"openai_responses"},
     "ctxweb_jsonl": {"anthropic_messages", "role_content"},
+    "gemini_api": {"wire_capture"},
     "litellm": {"openai_chat", "wire_capture"},
-    "message_lists": {"openai_chat"},
+    "message_lists": {"openai_chat", "role_content"},
     "mini_swe_agent": {"anthropic_messages", "openai_chat", "role_content"},
     "openai_chat": {"wire_capture"},
     "openai_responses": {"wire_capture"},
@@ -33,7 +34,7 @@ PARTS = {
     "wire_capture": {"openai_chat"},
 }
 """Formats whose parts are another's to the letter: plain messages, an API's items or calls without what held them."""
-BARE = {*PARTS, "amp", "gemini_api", "gemini_cli", "hermes", "hf_traces", "inspect", "tau2"}
+BARE = {*PARTS, "amp", "gemini_cli", "hermes", "hf_traces", "inspect", "tau2"}
 """Formats whose messages, taken out of what held them, are messages with roles and nothing else."""
 LINE_KEYS = ("record", "message", "items", "messages", "data")
 LIST_KEYS = ("records", "items", "messages", "data", "events")

@@ -171,7 +171,7 @@ class Skeleton:
         """JSON or a stream of events in a text; None for any other."""
         if _STREAM.match(text):
             return "\n".join(map(self.line, text.split("\n")))
-        if text.lstrip()[:1] in {"{", "["}:
+        if text.lstrip()[:1] in {"{", "[", '"'}:
             with suppress(JsonProblem):
                 return dumps(self.value(loads(text.encode("utf-8", errors="replace"))))
         return None

@@ -209,6 +209,8 @@ def _key(content: Content) -> tuple[object, ...]:
     if content.kind is Kind.THINKING:
         return ()
     if content.kind is Kind.TOOL_USE:
-        return (content.kind, content.name, content.call_id or "".join(content.text.split()))
+        # Without an id of its own it has its name for one (formats 8), which tells nothing.
+        is_named = content.call_id not in ("", content.name) and not content.call_id.startswith(f"{content.name}#")
+        return (content.kind, content.name, content.call_id if is_named else "".join(content.text.split()))
     parts = tuple(part for inner in content.parts for part in _key(inner))
     return (content.kind, content.call_id, content.text.strip(), content.data, content.url, parts)

@@ -1,6 +1,6 @@
-"""Streamed replies put together: server-sent events or a list of them, of the Messages API, Chat or Responses.
+"""Streamed replies put together: server-sent events or a list of them, of each provider's API.
 
-Sources: formats 4 to 6 and the providers' streaming references.  What an unknown event says is left out of the reply.
+Sources: formats 4 to 6, 8 and 92, the providers' streaming references.  What an unknown event says is left out.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sessions.engine.base.words import words
+from sessions.engine.reading.formats import _converse as converse
 from sessions.engine.reading.formats._values import as_dict, as_list, parsed, text_of
 
 Event = dict[str, Any]
@@ -29,7 +30,13 @@ def is_event(value: Any) -> bool:
     held = as_dict(value)
     kind = text_of(held.get("type"))
     chunk = held.get("object") == "chat.completion.chunk" and isinstance(held.get("choices"), list)
-    return kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in held) or chunk
+    typed = kind in MESSAGES_EVENTS or (kind.startswith("response.") and "response" in held)
+    return typed or chunk or is_chunk(held) or converse.is_event(held)
+
+
+def is_chunk(event: Event) -> bool:
+    """Whether an event is a chunk of the Gemini API, each a response."""
+    return isinstance(event.get("candidates"), list) or isinstance(event.get("usageMetadata"), dict)
 
 
 def events_in(value: Any) -> list[Event]:
@@ -44,8 +51,31 @@ def response_of(events: Sequence[Event]) -> dict[str, Any]:
     """The response that the events stream, as the provider sends it unstreamed; empty where they hold none."""
     if any(event.get("object") == "chat.completion.chunk" for event in events):
         return _completion(events)
+    if any(map(is_chunk, events)):
+        return _content(events)
+    if found := [event for event in events if converse.is_event(event)]:
+        return converse.response_of(found)
     done = [event["response"] for event in events if isinstance(event.get("response"), dict)]
     return done[-1] if done else _message(events)
+
+
+def _content(chunks: Iterable[Event]) -> dict[str, Any]:
+    """The response of the Gemini API: parts one after another, text of one kind together, counts as the last says."""
+    whole: dict[str, Any] = {}
+    candidate: dict[str, Any] = {}
+    parts: list[Any] = []
+    for chunk in chunks:
+        whole |= chunk
+        held = as_dict(next(iter(as_list(chunk.get("candidates"))), None))
+        candidate |= held
+        for part in as_list(as_dict(held.get("content")).get("parts")):
+            before, said = as_dict(parts[-1]) if parts else {}, as_dict(part)
+            text, more = before.get("text"), said.get("text")
+            if isinstance(text, str) and isinstance(more, str) and before.get("thought") == said.get("thought"):
+                parts[-1] = {**before, **said, "text": text + more}
+            else:
+                parts.append(part)
+    return {**whole, "candidates": [{**candidate, "content": {"role": "model", "parts": parts}}]}
 
 
 def _message(events: Iterable[Event]) -> dict[str, Any]:

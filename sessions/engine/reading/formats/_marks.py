@@ -60,6 +60,7 @@ MARKS = {
     "autogen": _marks((DOCUMENT,), "agent_states llm_context llm_messages"),
     "braintrust": _marks(JSON, "span_attributes"),
     "browser_use": _marks((DOCUMENT,), "model_output"),
+    "camel": _marks(JSON, "role_at_backend"),
     "chatgpt_export": _marks(JSON, "mapping"),
     "claude_ai_export": _marks(JSON, "chat_messages"),
     "claude_code": _marks(JSON, "uuid parentUuid leafUuid sessionId session_id isSidechain snapshot"),
@@ -77,6 +78,7 @@ MARKS = {
     "gemini_api": _marks(JSON, "parts contents candidates"),
     "gemini_cli": _marks(JSON, "sessionId session_id"),
     "google_adk": _marks(JSON, "appName app_name invocationId invocation_id evalCases eval_cases"),
+    "genkit": _marks(JSON, "genkit:type genkit:name genkit:input"),
     "goose": _marks((*JSON, DATABASE), "created content_json"),
     "grok_cli": _marks((LINES,), "model_id synthetic_reason prompt_index backend_tool_call"),
     "hermes": _marks((*JSON, DATABASE), "messages end_reason"),
@@ -118,7 +120,9 @@ MARKS = {
     "swe_agent": _marks((DOCUMENT,), "history trajectory"),
     "tau2": _marks(JSON, "task_id"),
     "vscode_chat": _marks(JSON, "requests"),
-    "wire_capture": _marks(JSON, "messages request request_body requestBody req body kwargs payload input"),
+    "wire_capture": _marks(
+        JSON, "messages contents request request_body requestBody req body kwargs payload input inputBodyJson"
+    ),
     "zed": _marks((DATABASE,), "data_type"),
 }
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from sessions.engine.reading.formats._converse import block_of
+from sessions.engine.reading.formats._mlflow_spans import in_words
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
@@ -51,10 +53,16 @@ class Span:
 
 
 def spans_in(record: Record, origin: Origin) -> Iterator[Span]:
-    """The spans of a record: an OTLP export request, or a span itself."""
+    """The spans of a record: an OTLP export request, a trace of MLflow's, or a span itself."""
     if is_span(record):
         yield _span(record, origin)
         return
+    told = as_dict(as_dict(record.get("info")).get("trace_metadata"))
+    session = {"session.id": named} if (named := text_of(told.get("mlflow.trace.session"))) else {}
+    for position, span in enumerate(as_list(as_dict(record.get("data")).get("spans"))):
+        if is_span(span):
+            found = _span(span, inside(origin, "data", "spans", position))
+            yield replace(found, attributes={**{key: (name, ()) for key, name in session.items()}, **found.attributes})
     for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
         for n_resource, resource in enumerate(as_list(record.get(key))):
             for n_scope, scope in enumerate(as_list(as_dict(resource).get(scope_key))):
@@ -130,26 +138,9 @@ def _of_event(event: Record) -> Any:
     if isinstance(said, dict) and said.keys() & {"role", "content", "tool_calls"}:
         return normal({"role": role} | said)
     is_blocks = isinstance(said, list) and all(isinstance(block, dict) for block in said)
-    content = [_of_converse(block) for block in said] if is_blocks else raw
+    content = [block_of(block) for block in said] if is_blocks else raw
     call = {"tool_call_id": held["id"]} if role == "tool" and text_of(held.get("id")) else {}
     return {"role": role, "content": content, **call}
-
-
-def _of_converse(block: Any) -> Any:
-    """A block of Bedrock's Converse in the words of the Messages API; one that names its type is no such block."""
-    held = as_dict(block)
-    if "type" in held:
-        return block
-    call, result, thought = (as_dict(held.get(key)) for key in ("toolUse", "toolResult", "reasoningContent"))
-    if call:
-        return {"type": "tool_use", "id": call.get("toolUseId"), "name": call.get("name"), "input": call.get("input")}
-    if result:
-        parts = [_of_converse(part) for part in as_list(result.get("content"))]
-        failed = {"is_error": True} if result.get("status") == "error" else {}
-        return {"type": "tool_result", "tool_use_id": result.get("toolUseId"), "content": parts, **failed}
-    if thought:
-        return {"type": "thinking", "thinking": text_of(as_dict(thought.get("reasoningText")).get("text"))}
-    return {"type": "text", "text": held["text"]} if isinstance(held.get("text"), str) else block
 
 
 def plain(value: Any) -> Any:
@@ -186,7 +177,7 @@ def spread(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
 def _span(value: Record, origin: Origin) -> Span:
     context = as_dict(value.get("context"))
     started = value.get("startTimeUnixNano") or value.get("start_time_unix_nano") or value.get("start_time")
-    attributes = dict(_attributes(value.get("attributes"), ("attributes",)))
+    attributes = in_words(dict(_attributes(value.get("attributes"), ("attributes",))))
     if "span_kind" in value:
         attributes.setdefault("openinference.span.kind", (value["span_kind"], ("span_kind",)))
     return Span(

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import _ai_sdk_parts as ai_sdk
+from sessions.engine.reading.formats import _converse as converse
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats import _langchain_messages as langchain
 from sessions.engine.reading.formats._blocks import as_read, definitions, tool_name, with_id
@@ -112,6 +113,8 @@ def trace_contents(message: Any) -> tuple[Content, ...]:
 def _fields(message: Any) -> Any:
     """A message with its JSON read, and its fields where it is written as Python writes them."""
     value = decoded(message)
+    if isinstance(value, list) and value and all(map(converse.is_block, value)):
+        return {"content": value}
     return (fields_from_repr(value) or value) if isinstance(value, str) else value
 
 
@@ -122,6 +125,8 @@ def _message_contents(message: Record) -> tuple[Content, ...]:
         return gemini.parts_of(parts)
     if any(as_dict(part).get("type") in ("tool-call", "tool-result") for part in as_list(held)):
         return ai_sdk.parts_of(held, role_of(message))
+    if any(map(converse.is_block, as_list(held))):
+        message = {**message, "content": converse.blocks_of(held)}
     extra = as_dict(message.get("additional_kwargs")).get("tool_calls")
     if calls := as_list(decoded(message.get("tool_calls"))) or as_list(decoded(extra)):
         message = {**message, "tool_calls": calls}
@@ -232,17 +237,14 @@ def told_in(value: Any) -> tuple[Content, ...]:
     record = as_dict(held)
     around = {**record, **as_dict(record.get("config"))}
     instructions = next((around[k] for k in ("instructions", "system") if isinstance(around.get(k), str)), None)
-    declared = [
-        tool
-        for entry in as_list(decoded(around.get("tools")))
-        for tool in as_list(as_dict(entry).get("function_declarations")) or [entry]
-    ]
-    return system_of(instructions or gemini.field_of(around, "systemInstruction")) + tools_of(declared)
+    return system_of(instructions or gemini.field_of(around, "systemInstruction")) + tools_of(around.get("tools"))
 
 
 def tools_of(value: Any) -> tuple[Content, ...]:
-    """Tool definitions as their compact JSON under the tool's name."""
-    return definitions([decoded(tool) for tool in as_list(decoded(value))], tool_name)
+    """Tool definitions as their compact JSON under the tool's name; Gemini's are lists of declarations."""
+    entries = [decoded(tool) for tool in as_list(decoded(value))]
+    declared = [as_list(gemini.field_of(as_dict(entry), "functionDeclarations")) or [entry] for entry in entries]
+    return definitions([tool for tools in declared for tool in tools], tool_name)
 
 
 def system_of(value: Any) -> tuple[Content, ...]:

@@ -1,6 +1,7 @@
 """One exchange with a model as proxies log it: where the request and the response stand, and what they say.
 
-Bodies of the Messages API, Chat Completions and Responses: objects, JSON in strings, or streamed (formats 4 to 6).
+Bodies of the Messages API, Chat Completions, Responses, Gemini and Bedrock: objects, JSON in strings, or streamed
+(formats 4 to 6, 8, 92).
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from sessions.engine.reading.formats import _converse as converse
+from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
 from sessions.engine.reading.formats._counts import first_count, local_usage, openai_usage, usage_of
-from sessions.engine.reading.formats._events import events_in, response_of
+from sessions.engine.reading.formats._events import events_in, is_chunk, response_of
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded, system_of, tools_of, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
@@ -22,11 +25,11 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 REQUEST_PATHS: tuple[Path, ...] = (
     ("request", "body"), ("request", "postData", "text"), ("request", "content"), ("request",), ("request_body",),
-    ("requestBody",), ("req", "body"), ("body",), ("kwargs",), ("payload",), (),
+    ("requestBody",), ("req", "body"), ("body",), ("kwargs",), ("payload",), ("input", "inputBodyJson"), (),
 )  # fmt: skip
 RESPONSE_PATHS: tuple[Path, ...] = (
     ("response", "body"), ("response", "body_raw"), ("response", "content", "text"), ("response", "events"),
-    ("response",), ("response_body",), ("responseBody",), ("res", "body"), ("events",),
+    ("response",), ("response_body",), ("responseBody",), ("res", "body"), ("events",), ("output", "outputBodyJson"),
 )  # fmt: skip
 TIME_KEYS = (
     *("timestamp", "startTime", "start_time", "startedDateTime", "logged_at", "time", "ts", "created_at"),
@@ -35,6 +38,8 @@ TIME_KEYS = (
 STATUS_KEYS = ("status", "status_code", "statusCode")
 ADDRESS_KEYS = ("url", "path", "endpoint", "uri")
 COMPACT = "/responses/compact"
+GEMINI_MODEL = re.compile(r"/models/([^/:?]{1,200}):(?:stream)?generateContent", re.IGNORECASE)
+"""The model that a call of Gemini's API names in its address alone."""
 SESSION = re.compile(r"session_(?:id\W{1,6})?([0-9a-fA-F][0-9a-fA-F-]{7,63})")
 RESULT_TYPES = ("function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output")
 CALL_TYPES = ("function_call", "custom_tool_call", "computer_call", "local_shell_call")
@@ -62,6 +67,8 @@ def exchange_at(record: Any) -> HttpExchange | None:
     response, place = next((one for one in _bodies(record) if is_response(one[0]) or is_error(one[0])), (None, ()))
     if response is None and path and is_error(record):  # a dump of the request, with what came of it beside
         response = {"error": record["error"]}
+    elif response is None and text_of(record.get("errorCode")):  # Bedrock's log
+        response = {"error": record["errorCode"]}
     elif response is None and _status(record) >= LEAST_ERROR:  # a gateway's body: flat, a page, plain words
         body, place = next((one for one in _bodies(record) if isinstance(one[0], dict | str)), (None, ()))
         response = {"error": body} if isinstance(body, str) else body
@@ -74,9 +81,11 @@ def _bodies(record: Record) -> Iterator[tuple[Any, Path]]:
 
 
 def is_request(value: Any) -> bool:
-    """Whether a value is a request: messages with roles, or a model and input."""
+    """Whether a value is a request: messages with roles, contents with parts, or a model and input."""
     if not isinstance(value, dict):
         return False
+    if any(map(_is_content, as_list(value.get("contents")))):
+        return True
     messages, asked = value.get("messages"), value.get("input", value.get("previous_response_id"))
     if isinstance(messages, list):
         return any(isinstance(item, dict) and isinstance(item.get("role"), str) for item in messages)
@@ -88,7 +97,8 @@ def is_response(value: Any) -> bool:
     if not isinstance(value, dict):
         return bool(events_in(value))
     lists = [key for key in ("choices", "output", "content") if isinstance(value.get(key), list)]
-    return is_local(value) or bool(lists and (lists != ["content"] or value.get("role") == "assistant"))
+    own = bool(lists) and (lists != ["content"] or value.get("role") == "assistant")
+    return own or is_local(value) or is_chunk(value) or converse.is_response(value)
 
 
 def is_local(response: Record) -> bool:
@@ -134,29 +144,44 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
         contents = tuple(content for said in replied for content in said.contents)
         replied = [CallMessage(Role.ASSISTANT, contents, (place,), _id(response))] if contents else []
     edits = edits_of(request, response, _status(exchange.record), to_compact=is_compact)
-    said = request.get("system") if "system" in request else request.get("instructions")
+    told = ("system", "instructions", gemini.key_of(request, "systemInstruction"))
+    said = next((request[key] for key in told if key in request), None)
     record, beside = exchange.record, as_dict(exchange.record.get("request"))
     times = (seconds(place.get(key)) for place in (record, beside) for key in TIME_KEYS)
+    models = (response.get("model"), response.get("modelVersion"))
+    ids = (response.get("id"), response.get("responseId"), record.get("requestId"))
     # The session that a client names in the request's metadata, or to Helicone.
     match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
     held = record.get("request_properties") or record.get("properties") or beside.get("properties")
     return TracedCall(
         sent=_sent(request, inside(origin, *exchange.request_path)),
         replied=replied,
-        usage=response_usage(response) or edits.spent,
-        model=text_of(response.get("model")) or text_of(request.get("model")),
-        response_id=text_of(response.get("id")),
+        usage=response_usage(response) or edits.spent or converse.logged_usage(record),
+        model=next(filter(None, map(text_of, models)), "") or model_of(exchange),
+        response_id=next(filter(None, map(text_of, ids)), ""),
         timestamp=next((time for time in times if time is not None), None),
         group=match[1] if match else text_of(as_dict(held).get("Helicone-Session-Id")),
-        system=system_of(said) + tools_of(request.get("tools")),
+        system=system_of(converse.blocks_of(said)) + tools_of(request.get("tools") or converse.tools_in(request)),
         continues=text_of(request.get("previous_response_id")),
         edits=edits,
     )
 
 
+def model_of(exchange: HttpExchange) -> str:
+    """The model that a call asks for, by its body, its address, what stands beside them, or Gemini's answer."""
+    found = GEMINI_MODEL.search(_address(exchange.record))
+    named = text_of(exchange.request.get("model")).removeprefix("models/") or (found[1] if found else "")
+    beside = text_of(exchange.record.get("modelId")).rpartition("/")[2]
+    return named or beside or text_of(as_dict(exchange.response).get("modelVersion"))
+
+
 def response_usage(response: Record) -> Usage | None:
     """Usage of a response: the Messages API excludes cached tokens from its input, the others include them."""
     usage = response.get("usage")
+    if "usageMetadata" in response:
+        return gemini.gemini_usage(response["usageMetadata"])
+    if isinstance(usage, dict) and "inputTokens" in usage:
+        return converse.converse_usage(usage)
     if not isinstance(usage, dict):
         return local_usage(response)
     if "prompt_tokens" in usage or "output" in response or "input_tokens_details" in usage:
@@ -175,7 +200,9 @@ def wire_contents(value: Any, path: Path) -> tuple[Content, ...]:
 
 
 def item_contents(item: Any) -> tuple[Content, ...]:
-    """The blocks of a message, or of an item of the Responses API."""
+    """The blocks of a message, of Gemini's content, or of an item of the Responses API."""
+    if _is_content(item):
+        return gemini.content_of(item)
     kind = text_of(as_dict(item).get("type"))
     if kind in CALL_TYPES:
         return (call_of(item),) if "name" in item else parts_of([item])
@@ -186,7 +213,9 @@ def item_contents(item: Any) -> tuple[Content, ...]:
         listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
         said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
         return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
-    return chat_contents(item) if isinstance(item, dict) and "role" in item else parts_of([item])
+    held = as_dict(item)
+    is_said = "role" in held or any(map(converse.is_block, as_list(held.get("content"))))
+    return chat_contents(converse.message_of(held)) if is_said else parts_of([item])
 
 
 def _item_role(item: Any) -> Role:
@@ -199,7 +228,7 @@ def _item_role(item: Any) -> Role:
 
 
 def _sent(request: Record, origin: Origin) -> list[CallMessage]:
-    key = "messages" if isinstance(request.get("messages"), list) else "input"
+    key = next((key for key in ("messages", "contents") if isinstance(request.get(key), list)), "input")
     asked = request.get(key)
     if isinstance(asked, str):
         return [CallMessage(Role.USER, parts_of(asked), (inside(origin, key),))]
@@ -219,6 +248,12 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
     if is_local(response):
         return [said(response["message"], Role.ASSISTANT, "", "message")]
     choices, output = response.get("choices"), response.get("output")
+    if converse.is_response(response):
+        return [said({"role": "assistant", **response["output"]["message"]}, Role.ASSISTANT, "", "output", "message")]
+    if gemini.chunk_parts(response):
+        content = response["candidates"][0]["content"]
+        path = ("candidates", 0, "content")
+        return [said({"role": "model", **content}, Role.ASSISTANT, _id(response), *path)]
     if isinstance(choices, list):
         message = as_dict(as_dict(next(iter(choices), None)).get("message"))
         return [said(message, Role.ASSISTANT, _id(response), "choices", 0, "message")] if "role" in message else []
@@ -227,6 +262,17 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
         found = [said(item, _item_role(item), _id(item), "output", position) for position, item in items]
         return [one for one in found if one.role is Role.ASSISTANT]
     return [said(response, Role.ASSISTANT, _id(response))] if isinstance(response.get("content"), list) else []
+
+
+def _is_content(item: Any) -> bool:
+    """Whether a value is a content of Gemini's API: parts that name no type, and nothing else that is said."""
+    held = as_dict(item)
+    parts = held.get("parts")
+    return (
+        isinstance(parts, list)
+        and not {"content", "tool_calls"} & held.keys()
+        and not any("type" in as_dict(part) for part in parts)
+    )
 
 
 def _status(record: Record) -> int:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from sessions.engine.base.words import words
+from sessions.engine.base.words import counted, words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats import _records as files
@@ -23,13 +23,26 @@ from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._traces import decoded, read_again
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.reading.formats.openai_responses import RESPONSES_WIRE
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import (
+    Content,
+    Kind,
+    Message,
+    Origin,
+    Parsed,
+    Request,
+    Role,
+    Skipped,
+    Transcript,
+    Usage,
+)
 
 MESSAGES, DATA = "agent_messages", "message_data"
+STRUCTURE, USAGE, DETAILS = "message_structure", "turn_usage", ("input_tokens_details", "output_tokens_details")
+"""Where AdvancedSQLiteSession keeps to which turn an item belongs, and what the calls of a turn cost together."""
 SPAN, TRACE = "trace.span", "trace"
 CALLS = ("generation", "response")
 FUNCTION = "function"
@@ -218,6 +231,46 @@ def _bare(spans: Sequence[Span], traces: Mapping[str, Record], measure: Measured
         yield reading.history.transcript(name, title=reading.title, **inner)
 
 
+def _turns(source: Source) -> dict[int, Record]:
+    """What AdvancedSQLiteSession counted of the turn that an item belongs to, by the item's row."""
+    database = source.database()
+    if database is None or not {STRUCTURE, USAGE} <= database.tables.keys():
+        return {}
+
+    def turn(row: Record) -> tuple[Any, ...]:
+        return tuple(str(row.get(key)) for key in ("session_id", "branch_id", "user_turn_number"))
+
+    counts = {turn(row): row for row, _ in files.rows_of(source, USAGE)}
+    items = [row for row, _ in files.rows_of(source, STRUCTURE, "ORDER BY id DESC")]
+    return {count_of(row.get("message_id")): counts[turn(row)] for row in items if turn(row) in counts}
+
+
+def _counted(session: Transcript, turns: Mapping[int, Record]) -> Transcript:
+    """The same with the usage of turns: that of a call where a turn had one, else a sum of several."""
+    calls: dict[int, list[Request]] = {}
+    rows: dict[int, Record] = {}
+    for request in session.requests:
+        origin = session.messages[request.message].origins[0] if request.message is not None else None
+        counts = turns.get(count_of(origin.path[1])) if origin else None
+        if counts is not None:
+            rows[id(counts)] = counts
+            calls.setdefault(id(counts), []).append(request)
+    told: dict[int, Usage | None] = {}
+    n_calls = sent = received = 0
+    for name, counts in rows.items():
+        usage = openai_usage({**counts, **{key: decoded(counts.get(key)) for key in DETAILS}})
+        if count_of(counts.get("requests")) == len(calls[name]) == 1:
+            told[calls[name][0].index] = usage
+        elif usage:
+            n_calls, sent, received = (
+                n_calls + count_of(counts.get("requests")), sent + usage.context, received + usage.output
+            )  # fmt: skip
+    sums = f"{sent:,} tokens sent and {received:,} received in {counted(n_calls, 'request')}"
+    notes = files.noted((sent, f"Of turns with several calls the file reports sums ({sums}): no usage of single calls"))
+    requests = tuple(replace(one, usage=told.get(one.index, one.usage)) for one in session.requests)
+    return replace(session, requests=requests, warnings=(*session.warnings, *notes))
+
+
 def _contents(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     """The blocks of a row's item, of a span that holds no messages, or of a message in a span."""
     if message.origins[0].path[:1] == (MESSAGES,):
@@ -260,9 +313,11 @@ class _Format(Format):
             else:
                 skipped.append(Skipped(1, 0, f"row {row.get('id')} holds no item"))
         found: list[Transcript] = []
+        turns = _turns(source)
         for native, items in parts.items():
             conversations = conversations_of([Exchange(items, is_log=True)], RESPONSES_WIRE, measure)
-            found += transcripts_of(conversations, native, measure)
+            made = transcripts_of(conversations, native, measure)
+            found += (_counted(session, turns) for session in made)
         return Parsed(tuple(found), tuple(skipped))
 
     contents = all_values(_contents)

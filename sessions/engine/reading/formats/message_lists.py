@@ -19,13 +19,14 @@ from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
 from sessions.engine.reading.formats._counts import INPUTS, first_count, openai_usage, usage_of
 from sessions.engine.reading.formats._error_body import error_body
-from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._provider_errors import Refusal
+from sessions.engine.reading.formats._records import first_records, inside, noted, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
-MAX_DEPTH, LEAST = 6, 2
-"""How deep a list may stand in a record, and how many messages it has at least."""
+MAX_DEPTH, LEAST, MAX_BESIDE = 6, 2, 8
+"""How deep a list may stand in a record, how many messages it has at least, how many are held against each other."""
 SAID = ("content", "parts", "tool_calls", "function_call")
 RUNS = frozenset({"runs", "turns", "rounds", "steps"})
 """Lists whose entries are parts of one session."""
@@ -147,6 +148,45 @@ def _first_text(record: Record, keys: tuple[str, ...]) -> str:
     return next((str(name) for name in found if name and isinstance(name, (str, int)) and name is not True), "")
 
 
+def _repeats(some: list[Found], other: list[Found]) -> bool:
+    """Whether the messages of ``some`` stand in ``other``, in their order."""
+    entries = iter([one.entry for one in other])
+    return all(any(entry == one.entry for entry in entries) for one in some)
+
+
+def _once(lists: list[list[Found]]) -> list[list[Found]]:
+    """The lists, but for those that repeat one beside them in the same object: what is sent, and all that was said."""
+    groups: dict[tuple[int, str], list[list[Found]]] = {}
+    for found in lists:
+        holder = id(found[0].around[-1][0]) if found[0].around else id(found)
+        groups.setdefault((holder, found[0].thread), []).append(found)
+    again: set[int] = set()
+    for beside in groups.values():
+        for n, found in enumerate(beside[:MAX_BESIDE]):
+            others = [other for k, other in enumerate(beside[:MAX_BESIDE]) if (-len(other), k) < (-len(found), n)]
+            if any(_repeats(found, other) for other in others):
+                again.add(id(found))
+    return [found for found in lists if id(found) not in again]
+
+
+def _told_beside(around: Around, n_replies: int) -> list[Record]:
+    """What lists of as many entries as there are replies tell of each: its usage, and the event that it was cut off."""
+    told: list[dict[str, Any]] = [{} for _ in range(n_replies)]
+    for record, _ in around if n_replies >= LEAST else ():
+        for entries in map(as_list, record.values()):
+            plain = [_plain(entry) for entry in entries if isinstance(entry, dict) and not _message(entry)]
+            if len(plain) != n_replies or len(entries) != n_replies:
+                continue
+            for n, entry in enumerate(plain):
+                reason = text_of(entry.get("stop_reason")) or text_of(as_dict(entry.get("action")).get("stop_reason"))
+                kind = EventKind.SESSION_END if n + 1 == n_replies else EventKind.REPLY_CUT
+                if reason in CUT_REASONS:
+                    told[n]["cut"] = Refusal(kind, words=f"{CUT_OFF}: {reason}", code=reason)
+                if _usage({"usage": entry}):
+                    told[n]["usage"] = entry
+    return list(told)
+
+
 def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     history, around = Assembly(measure), found[0].around
     outer: dict[str, Any] = {}
@@ -154,8 +194,9 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
         outer |= _plain(record)
     pairs = [(one, _plain(one.entry) | one.message) for one in found]
     new = [(one, plain) for one, plain in pairs if plain.get("from_history") is not True]
+    told = iter(_told_beside(around, sum(one.role is Role.ASSISTANT for one, _ in new)))
     for one, plain in new:
-        _add(history, one, plain)
+        _add(history, one, plain, next(told, {}) if one.role is Role.ASSISTANT else {})
     n_again = len(pairs) - len(new)
     for record, origin in around:
         said = as_dict(record.get("compaction"))
@@ -176,7 +217,7 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     )
 
 
-def _add(history: Assembly, one: Found, plain: Record) -> None:
+def _add(history: Assembly, one: Found, plain: Record, beside: Record) -> None:
     model, contents = _model(plain), _contents(one.entry)
     time = next((time for key in TIMES if (time := seconds(plain.get(key))) is not None), None)
     # A tool's error is a result's; an answer that says anything beside its error was given.
@@ -190,7 +231,9 @@ def _add(history: Assembly, one: Found, plain: Record) -> None:
         return
     if one.role is Role.ASSISTANT:
         if contents and not is_error:
-            history.answer(contents, [one.origin], usage=_usage(plain), model=model, timestamp=time)
+            usage = _usage(plain) or _usage(beside)
+            history.answer(contents, [one.origin], usage=usage, model=model, timestamp=time)
+            history.refuse(beside.get("cut"))
     elif one.role is not None and contents:
         history.add(one.role, contents, [one.origin], timestamp=time)
     for key, value in one.entry.items():
@@ -274,8 +317,10 @@ class _Format(Format):
                 skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
             for one in found:
                 sessions.setdefault(one.key, []).append(one)
-        stem = stem_of(source.name)
-        made = [_session(found, found[0].thread or stem, measure) for found in sessions.values()]
-        return read_as(made, skipped, "no list of messages with roles")
+        stem, lists = stem_of(source.name), _once(list(sessions.values()))
+        made = [_session(found, found[0].thread or stem, measure) for found in lists]
+        n_again = len(sessions) - len(lists)
+        notes = noted((n_again, f"Lists that repeat the messages of one beside them: {n_again}; each is read once"))
+        return read_as(made, skipped, "no list of messages with roles", warnings=notes)
 
     contents = each_value(_contents)

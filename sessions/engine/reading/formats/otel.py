@@ -18,6 +18,7 @@ from sessions.engine.reading.formats import _calls as traced
 from sessions.engine.reading.formats import _otel_spans as otel
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
+from sessions.engine.reading.formats._converse import is_block
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span
 from sessions.engine.reading.formats._provider_errors import error_of
@@ -57,9 +58,11 @@ WRITE_KEYS = (
     "llm.token_count.prompt_details.cache_write",
     "gen_ai.usage.details.cache_write_tokens",
 )
+CONVENTIONS = {"MLflow's": "mlflow.", "the OpenInference": "llm.", "the GenAI": ""}
+"""Whose names a span has, by what is a part of one."""
 MODEL_CALLS = frozenset({"chat", "text_completion", "generate_content", "completion"})
 LIMITS = ("execute_tool", "invoke_agent")
-SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions")
+SYSTEM_KEYS = ("gen_ai.system_instructions", "gen_ai.system.instructions", "system_prompt")
 
 
 def is_flagged(span: Span) -> bool:
@@ -69,7 +72,7 @@ def is_flagged(span: Span) -> bool:
 
 class _Format(Format):
     label = "OpenTelemetry"
-    source = "Spans of the GenAI semantic conventions and of OpenInference (OTLP or a span list, JSON or JSONL)"
+    source = "Spans of the GenAI conventions, of OpenInference, of MLflow (OTLP, a trace or a span list, JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
         error="status ERROR, exception events",
@@ -81,8 +84,9 @@ class _Format(Format):
         spans = [span for record in found for span in otel.spans_in(record, Origin(1, 0, 0))]
         calls = [span for span in spans if _is_call(span)]
         if calls:
-            conventions = "OpenInference" if any(key.startswith("llm.") for key in calls[0].attributes) else "GenAI"
-            return Sniff(90, f"{len(calls)} of {len(spans)} spans are model calls by the {conventions} conventions")
+            own = " ".join(calls[0].attributes)
+            by = next(name for name, key in CONVENTIONS.items() if key in own)
+            return Sniff(90, f"{len(calls)} of {len(spans)} spans are model calls by {by} conventions")
         if spans or any("resourceSpans" in record or otel.is_span(record) for record in found):
             return Sniff(0, "spans, but none has gen_ai.* or llm.* attributes of a model call with messages")
         return None
@@ -205,7 +209,7 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessag
     value, path = span.attributes[key]
     origin = inside(span.origin, *path)
     messages = traces.decoded(value)
-    if not isinstance(messages, list):
+    if not isinstance(messages, list) or all(map(is_block, messages)):
         return traces.said_in(value, origin, role, stem)
     places = [inside(origin, position) for position in range(len(messages))]
     return traces.spoken(

@@ -16,7 +16,8 @@ from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of
+from sessions.engine.reading.formats.gemini_api import shape_of as gemini_shape
 from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
 from sessions.engine.transcript.types import Parsed, Skipped
 
@@ -26,7 +27,7 @@ TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "o
 class _Format(Format):
     label = "Wire capture"
     is_wire = True
-    source = "Proxy logs of Messages, Chat Completions and Responses calls (JSONL, JSON or HAR)"
+    source = "Proxy logs of Messages, Chat Completions, Responses and Gemini calls, Bedrock's log (JSONL, JSON or HAR)"
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
         error="response of a failed call", compaction="item or block compaction",
@@ -38,7 +39,7 @@ class _Format(Format):
         found = first_records(head)
         exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
         bodies = ((exchange, exchange.request) for exchange in exchanges)
-        calls = [e for e, body in bodies if text_of(body.get("model")) and not any(key in body for key in TRACE_KEYS)]
+        calls = [e for e, body in bodies if wire.model_of(e) and not any(key in body for key in TRACE_KEYS)]
         if not calls:
             return None
         wrapped = [call for call in calls if call.request_path not in {(), ("request",)} or _entries(found[0])]
@@ -94,7 +95,7 @@ def _own_format(exchanges: Sequence[wire.HttpExchange], calls: Sequence[wire.Htt
     """The provider's format that reads a list of its own calls, each with no more than its bodies; else empty."""
     if all(wire.is_anthropic_pair(exchange) for exchange in exchanges):
         return "anthropic_messages" if len(exchanges) == n_records else ""
-    shapes = {"openai_chat": chat_shape, "openai_responses": responses_shape}
+    shapes = {"openai_chat": chat_shape, "openai_responses": responses_shape, "gemini_api": gemini_shape}
     for name, shape_of in shapes.items():
         if all(wire.is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
             return name
