@@ -160,7 +160,7 @@ console.log(JSON.stringify(found));
 
 def test_what_the_function_leaves_out_is_said():
     for params, words in (
-        ({"moment": "turn-end"}, "Moment: turn-end is not in the function."),
+        ({"moment": "turn-end"}, "When it may fire: turn-end is not in the function."),
         ({"tokens": 9_000}, "Of the triggers (Share of the window, Tokens in use) the function has one."),
     ):
         snippet = configure("parametric", params, window=WINDOW, agents=("python",))[0]

@@ -164,8 +164,11 @@ LONGEST = 18
 
 
 def badly_said(said: str) -> list[str]:
-    """What breaks the rules of words in a sentence: its length (each side of a colon counts), hedges, banned words."""
-    sides = re.split(r"(?<=[.!?:;])\s+", said)
+    """What breaks the rules of words in a sentence: its length (each side of a colon counts), hedges, banned words.
+
+    What an error says in words of its own counts as one.
+    """
+    sides = re.split(r"(?<=[.!?:;])\s+", re.sub(r'"[^"]*"', '""', said))
     long = [f"{len(side.split())} words: {side}" for side in sides if len(side.split()) > LONGEST]
     return [*long, *HEDGES.findall(said), *banned_in(said)]
 

@@ -97,7 +97,13 @@ def first_line(file: Claude) -> str:
     return headline(weighed, verdicts_of(weighed))
 
 
-@pytest.mark.parametrize(("pre", "threshold"), [(167_020, "167,000"), (156_000, "155,000")])
+@pytest.mark.parametrize(
+    ("pre", "threshold"),
+    [
+        (167_020, "Claude Code's auto-compact threshold, 167,000"),
+        (156_000, "the threshold of versions up to 2.1.20, 155,000"),
+    ],
+)
 def test_a_threshold_that_was_passed_again_and_again_is_another_versions(pre: int, threshold: str) -> None:
     """Claude Code 2.1.1 compacts at 155,000 by its rule; one that did not is held against the later one too."""
     file = Claude("claude-opus-4-5")
@@ -105,7 +111,7 @@ def test_a_threshold_that_was_passed_again_and_again_is_another_versions(pre: in
     file.until(pre, 1_500)
     file.compact("auto", pre=pre)
     line = first_line(file.turns(2, 300))
-    assert f"threshold, {threshold}" in line or f"this version's threshold, {threshold}" in line, line
+    assert threshold in line, line
     assert "requests before" not in line
 
 

@@ -19,6 +19,7 @@ from sessions.services.links import Terms, create_link
 from tests.arch.repository import ROOT
 from tests.engine.claude_lines import claude_session
 from tests.fake_anthropic import FakeAnthropic, counted
+from tests.services.families import HOME, project
 from tests.services.packs import zipped
 from tests.web.stored import demo_file, pressed, store
 from tests.web.tables import faults, tables
@@ -98,6 +99,10 @@ def test_every_row_is_as_wide_as_its_head(client: Client, rendered: set[str], se
     across = f"/sweep/?policy=claude_code&over=pct_override=40:100:7&losses=on&s={whole.pk}&s={stored[1].pk}"
     pages["held"] = client.get(across).content.decode()
     pages["causes"] = client.get(f"/s/{whole.pk}/causes/", headers={"HX-Request": "true"}).content.decode()
+    store(zipped(project()), "projects.zip")
+    home = Session.objects.get(native_id=HOME)
+    types = f"/s/{home.pk}/compare/?policy=claude_code&over=pct_override=40:80:3"
+    pages["types"] = client.get(types).content.decode()
     pages["count"] = client.post(f"/s/{stored[0].pk}/count/").content.decode()
     made = client.post(f"/s/{stored[0].pk}/share/?view=session", {"title": "Again"}).content.decode()
     token = re.search(r"/l/([\w-]+)/", made)

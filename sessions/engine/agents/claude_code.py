@@ -137,7 +137,7 @@ AGENT = Agent(
     older=(
         Trigger(
             "older", "Claude Code", "policies 2.3", "claude_code", WHOLE_RESERVE,
-            words="this version's threshold",
+            words="the threshold of versions up to 2.1.20",
         ),
     ),
     windows=(1_000_000, 200_000), assumes_window=True, asked=EVERY_REQUEST, own_figure=WITH_TRIGGER, api="anthropic",

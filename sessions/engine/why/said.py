@@ -172,7 +172,8 @@ MEANINGS = (
     ),
     _meaning(
         r"maximum allowed number of output tokens|range of max_tokens should be"
-        r"|max_tokens is too large.{0,60}(?:completion|output) tokens",
+        r"|max_tokens is too large.{0,60}(?:completion|output) tokens"
+        r"|maxOutputTokens value of \d+ but the supported range",
         "the reply was to be longer than the model writes", "Lower the reply's maximum.",
     ),
     _meaning(
