@@ -38,10 +38,12 @@ def _started(file: Path, parsed: Parsed, root: Transcript) -> Iterator[tuple[Tra
     parents = {one.id: one.parent_id for one in parsed.transcripts}
     family = {one.id for one in parsed.transcripts if root.id in _above(one.id, parents)}
     with texts:
+        children: dict[str | None, list[Transcript]] = defaultdict(list)
+        for one in parsed.transcripts:
+            if one.id in family and one.requests:
+                children[one.parent_id].append(one)
         for parent in parsed.transcripts:
-            own = [
-                one for one in parsed.transcripts if one.parent_id == parent.id and one.id in family and one.requests
-            ]
+            own = children[parent.id]
             types = types_of(parent, {one.parent_call_id for one in own}, texts.of) if own else {}
             for one in own:
                 yield one, types.get(one.parent_call_id, ""), Texts(lambda: file.open("rb"), parsed.format)

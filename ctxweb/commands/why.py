@@ -126,7 +126,7 @@ def _print_triggers(console: Terminal, session: dict[str, Any]) -> None:
     if shown:
         console.print(table_of(TRIGGER_HEADS, rows))
     n_gates, n_quiet = len(session["gates"]), len(session["gates"]) - len(shown)
-    console.print(f"{n_quiet} of {n_gates} triggers never fire." if shown else "No known agent would compact.")
+    console.print(f"{n_quiet} of {n_gates} triggers never fire.")
     for gate in shown:
         for culprit in gate["firings"][0]["culprits"] if gate["firings"] else ():
             factor = f"×{culprit['factor']:,}" if culprit["factor"] else ""

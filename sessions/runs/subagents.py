@@ -24,8 +24,9 @@ def by_type(session: Session) -> dict[str, tuple[Session, ...]]:
     level, seen = [session], {session.pk}
     while level:
         below: list[Session] = []
+        of_level = selectors.children_of(level)
         for parent in level:
-            children = [child for child in selectors.child_sessions(parent) if child.pk not in seen]
+            children = [child for child in of_level.get(parent.pk, ()) if child.pk not in seen]
             seen.update(child.pk for child in children)
             types = _types(parent, frozenset(child.parent_call_id for child in children)) if children else {}
             for child in children:

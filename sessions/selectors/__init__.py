@@ -222,7 +222,15 @@ def session_version(session_id: str) -> SessionVersion | None:
 
 def child_sessions(session: Session) -> tuple[Session, ...]:
     """The sub-agent sessions of ``session`` in file order."""
-    return tuple(Session.objects.seen_by(viewer()).filter(parent=session).order_by("position"))
+    return children_of([session]).get(session.pk, ())
+
+
+def children_of(parents: Sequence[Session]) -> dict[str, tuple[Session, ...]]:
+    """The same of several by the parent, in one query."""
+    found: dict[str, list[Session]] = {}
+    for child in Session.objects.seen_by(viewer()).filter(parent__in=parents).order_by("position"):
+        found.setdefault(str(child.parent_id), []).append(child)
+    return {parent: tuple(children) for parent, children in found.items()}
 
 
 def branch_sessions(session: Session) -> dict[str, Session]:

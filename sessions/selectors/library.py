@@ -116,5 +116,9 @@ def neighbours(session: Session, project: str | None) -> Neighbours | None:
         above |= alike & Q(**{f"{name}__{up}": value})
         below |= alike & Q(**{f"{name}__{down}": value})
         alike &= Q(**{name: value})
-    newer, older = found.filter(above).sorted_by("-last").first(), found.filter(below).sorted_by("last").first()
+    # The bound by time alone can be looked up in an index; which of one time comes first cannot.
+    within = Q() if ended is None else Q(ended_at__gte=ended)
+    beyond = Q(ended_at__isnull=True) if ended is None else Q(ended_at__lte=ended) | Q(ended_at__isnull=True)
+    newer = found.filter(within, above).sorted_by("-last").first()
+    older = found.filter(beyond, below).sorted_by("last").first()
     return Neighbours(project or "", newer, older)

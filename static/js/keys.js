@@ -35,8 +35,11 @@ function press(event) {
   if (wantsSearch) { event.preventDefault(); find(); return; }
   if (event.ctrlKey || event.metaKey || typing(event.target)) return;
   if (document.querySelector("dialog[open]") && event.key !== "?") return;
-  const control = [...document.querySelectorAll(`[data-key="${CSS.escape(event.key)}"]`)].find(visible);
-  const action = control ? () => control.click() : OWN[event.key];
+  // Caps Lock makes no capital of a key.
+  const letter = /^[a-z]$/i.test(event.key);
+  const key = letter ? event.key[event.shiftKey ? "toUpperCase" : "toLowerCase"]() : event.key;
+  const control = [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find(visible);
+  const action = control ? () => control.click() : OWN[key];
   if (!action) return;
   event.preventDefault();
   action();

@@ -13,16 +13,21 @@ function note(changes) {
   try { sessionStorage.setItem(STORE, JSON.stringify({ ...read(), ...changes })); } catch { /* no storage: the list opens at its start */ }
 }
 
-const settled = () => new Promise((resolve) => document.addEventListener("htmx:afterSettle", resolve, { once: true }));
+// Whether what was asked for came; what failed, or took longer, stops the way back.
+const settled = () => new Promise((resolve) => {
+  document.addEventListener("htmx:afterSettle", () => resolve(true), { once: true });
+  for (const failed of ["htmx:responseError", "htmx:sendError"]) document.addEventListener(failed, () => resolve(false), { once: true });
+  setTimeout(() => resolve(false), 10000);
+});
 
 async function comeBack() {
   const { list, row, rows, file } = read();
   note({ row: null });
   if (!row) return;
   if (list === location.href) {
-    for (let more; n_rows() < rows && (more = document.querySelector("#lib-more > a[hx-get]"));) { more.click(); await settled(); }
+    for (let more; n_rows() < rows && (more = document.querySelector("#lib-more > a[hx-get]"));) { more.click(); if (!await settled()) return; }
     const folded = file && document.querySelector(`#${CSS.escape(file)} [data-unfold][aria-expanded=false]`);
-    if (folded && !rowOf(row)) { folded.click(); await settled(); }
+    if (folded && !rowOf(row)) { folded.click(); if (!await settled()) return; }
   }
   const link = rowOf(row);
   if (!link) return;

@@ -82,7 +82,8 @@ def _declared(package: str, name: str) -> tuple[Any, ...]:
 @cache
 def _foreign(package: str) -> tuple[Any, ...]:
     """Plugins of third parties."""
-    return tuple(point.load() for point in entry_points(group=f"ctxweb.{package}"))
+    loaded = (point.load() for point in entry_points(group=f"ctxweb.{package}"))
+    return tuple(own() if isinstance(own, type) else own for own in loaded)
 
 
 @cache

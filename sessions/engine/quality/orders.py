@@ -233,7 +233,9 @@ def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False)
         return bound == GIVEN or not _reminds(text)
     is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
     if entry or is_how or _WARNED.match(heading):
-        return bool((entry or is_how) and (imperative(text) or ("", False))[1]) or bool(is_how and _MUST.search(text))
+        verb, is_marked = imperative(text) or ("", False)
+        lasts = is_how and (_MUST.search(text) or (verb and _LASTING.search(text)))
+        return bool((entry or is_how) and is_marked) or bool(lasts)
     if bound == GIVEN or (bound != PROMPT and _HEADED.search(heading)):
         return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
     return not third and _said(text, PROMPT if _ANNOUNCED.search(heading) else bound)

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sessions.engine.sweeps.advice import NOTHING, UNKNOWN, Advice, admitted, advise, cost_range, is_recorded, regret
+from sessions.engine.base.words import counted
+from sessions.engine.sweeps.advice import (
+    NOTHING,
+    UNKNOWN,
+    Advice,
+    admitted,
+    advise,
+    cost_range,
+    is_far_under,
+    is_recorded,
+    regret,
+)
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key
 
@@ -74,9 +85,13 @@ def advise_all(
     if len(sweeps) == 1:
         found = advise(sweeps[0], floors)
         return found, found.recommended.row.setting if found.recommended else None, None
-    if all(advise(one, floors).answer == NOTHING for one in sweeps):
+    alone = [advise(one, floors) for one in sweeps]
+    if all(map(is_far_under, sweeps)):
         peak = max(one.recorded.totals.peak_context_tokens for one in sweeps)
         return Advice(NOTHING, f"Nothing to tune in any of them: the largest context is {peak:,} tokens."), None, None
+    if all(one.answer == NOTHING for one in alone):
+        n = max(len(one.weighed.steps) for one in sweeps)
+        return Advice(NOTHING, f"Too little to go by: {counted(n, 'request')} at most in each."), None, None
     across = recommend_across(sweeps, floors)
     if across is None:
         return Advice(UNKNOWN, "No setting may be advised on all sessions."), None, None

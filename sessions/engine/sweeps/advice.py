@@ -162,12 +162,17 @@ def window_words(row: Row, sweep: Sweep) -> str:
     return f"the {row.window:,} typed" if row.setting.window == typed else f"the session's own {row.window:,}"
 
 
+def is_far_under(sweep: Sweep) -> bool:
+    """Whether a session was never compacted, and stayed under half of its threshold."""
+    held = sweep.recorded
+    return not held.totals.compactions and held.totals.peak_context_tokens < limit_of(held) / 2
+
+
 def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
     """The answer where no setting may be advised, whatever the figures of those ``admitted`` are."""
     held, weighed = sweep.recorded, sweep.weighed
     peak, n = held.totals.peak_context_tokens, len(weighed.steps)
-    limit = limit_of(held)
-    if not held.totals.compactions and peak < limit / 2:
+    if is_far_under(sweep):
         whole = window_words(held, sweep)
         share = f"{peak / held.window:.0%} of {whole}" if 100 * peak >= held.window else f"{peak:,} tokens"
         return Advice(NOTHING, f"Nothing to tune: the context peaked at {share}.")

@@ -200,7 +200,7 @@ def link_renew(request: HttpRequest, link_id: int) -> HttpResponse:
         made = service.renew_link(link_id=link_id)
     except ReplayLink.DoesNotExist:
         raise Http404("The link was revoked or has expired.") from None
-    session = made.link.session
+    session = session_or_404(made.link.session_id)
     context = _listed(session) | {"url": own_address(request, "sessions:link", made.token)}
     return private(part_or_page(request, "sessions/links/_list.html", "sessions/links/renewed.html", context))
 

@@ -42,7 +42,7 @@ def type_rows(state: urlstate.SweepState, kinds: Mapping[str, Sequence[Session]]
         some = list(those[: urlstate.MAX_SESSIONS])
         own = replace(state, sessions=tuple(one.pk for one in some), pick=None, b=None, usual_losses=False)
         is_late = time.perf_counter() - started > SECONDS
-        setting, says = ("", "") if is_late else _advised(own, some)
+        setting, says = ("", "") if is_late else _advised(own, some, len(those))
         found.append(
             TypeRow(
                 name, len(those), sum(one.n_compactions > 0 for one in those), those[0].peak_context,
@@ -52,11 +52,12 @@ def type_rows(state: urlstate.SweepState, kinds: Mapping[str, Sequence[Session]]
     return tuple(found)
 
 
-def _advised(state: urlstate.SweepState, some: Sequence[Session]) -> tuple[str, str]:
-    """The setting in words, and why; "" for what a page does not wait for."""
+def _advised(state: urlstate.SweepState, some: Sequence[Session], n: int) -> tuple[str, str]:
+    """The setting in words, and why; "" for what a page does not wait for; ``some`` are the largest of ``n``."""
     swept = sweeps.swept(urlstate.options_of(state, some), some)
     if not swept.complete:
         return "", ""
     advice, setting, _ = advised(swept, dict(state.floors))
+    sentence = f"{advice.sentence} Of the {len(some)} largest." if len(some) < n else advice.sentence
     keys = [axis.key for axis in swept.sweeps[0].axes]
-    return sweep_rows.setting_words(setting, keys) if setting else "", advice.sentence
+    return sweep_rows.setting_words(setting, keys) if setting else "", sentence

@@ -16,7 +16,7 @@ from sessions import selectors, tasks
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.columns import Lost, losses_by
-from sessions.engine.sweeps.across import recommend_across
+from sessions.engine.sweeps.across import advise_all
 from sessions.engine.sweeps.advice import Pick, advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import Session, Sweeping, SweepRun
@@ -72,7 +72,7 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
         "several_href": f"{reverse('sessions:sweeps')}?{urlstate.query(state, **alone)}",
         "is_quiet": not state.several and is_nothing and not request.GET.keys() & ASKED,
         "n_compacted": selectors.n_compacted(),
-        "subagents": () if state.errors else type_rows(state, subagents.by_type(found)),
+        "subagents": () if state.errors or asks_fragment(request) else type_rows(state, subagents.by_type(found)),
         "all_href": f"{path}?{urlstate.query(state)}",
     }
     return _answer(request, context, "sessions/sweep/page.html")
@@ -213,7 +213,7 @@ def sweeps_json(request: HttpRequest) -> JsonResponse:
     swept = _swept(state, sessions)
     if wrong := _wrong(state, swept):
         return refused(wrong)
-    across = recommend_across(swept.sweeps, dict(state.floors)) if swept.complete else None
+    across = advise_all(swept.sweeps, dict(state.floors))[2] if swept.complete else None
     document = {
         "schema": "ctxweb.sweeps/1",
         "sweeps": _documents(state, swept),

@@ -18,7 +18,7 @@ MOST_WHOLE = 400
 """Lines of a group where the page is the diff alone."""
 TOLD = {
     SUMMARY: "Mentioned in the summary",
-    RE_ATTACHED: "In a re-attached file",
+    RE_ATTACHED: "In what was re-attached",
     RETURNED: "Appeared again later",
 }
 """How something is mentioned, in the order of the groups; each names only what is true of all its lines."""

@@ -101,8 +101,8 @@ def each_place(read: Callable[[Any, Origin, Message], Iterable[Content]]) -> Con
 class Format:
     """A transcript format: knows its own files, parses them, and finds a message's text again.
 
-    ``name`` is its module's.  ``label`` is its short name for screens, at most 20 characters; ``source`` says which
-    files of which tool it reads, ``coverage`` what of them.
+    ``name`` is its module's, unless it has one.  ``label`` is its short name for screens, at most 20 characters;
+    ``source`` says which files of which tool it reads, ``coverage`` what of them.
     """
 
     name: str
@@ -111,7 +111,8 @@ class Format:
     coverage: Coverage
 
     def __init_subclass__(cls) -> None:
-        cls.name = cls.__module__.rpartition(".")[2]
+        if "name" not in cls.__dict__:
+            cls.name = cls.__module__.rpartition(".")[2]
 
     def sniff(self, head: Head) -> Sniff | None:
         """How much the head of a file looks like this format; None when it does not at all."""
