@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from sessions.engine.base import registry
 from sessions.engine.reading.database import is_database
+from sessions.engine.reading.formats import Coverage, Format
 from sessions.engine.reading.formats._marks import LAST
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.measure import Measure, settle
@@ -122,3 +124,13 @@ def test_a_byte_order_mark_changes_only_offsets(name: str, path: Path, tmp_path:
 
 def bare(message: Message) -> Message:
     return replace(message, origins=())
+
+
+def test_a_format_of_another_package_may_be_a_class_with_a_name_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Acme(Format):
+        name, label, source, coverage = "acme", "Acme", "Acme's logs", Coverage()
+
+    point = SimpleNamespace(load=lambda: Acme)
+    monkeypatch.setattr(registry, "entry_points", lambda group: [point] if group == "ctxweb.formats" else [])
+    found = registry._foreign.__wrapped__("formats")
+    assert [(type(one), one.name) for one in found] == [(Acme, "acme")]

@@ -72,3 +72,10 @@ def test_a_type_has_one_setting_for_all_of_its_subagents() -> None:
     assert (told["type"], told["n_subagents"], told["sentence"]) == ("explore", 3, f"{one.advice.sentence}")
     assert told["recommended"]["params"] == dict(across.setting.params)
     assert max(each["peak_context_tokens"] for each in told["subagents"]) == told["peak_context_tokens"]
+
+
+def test_subagents_of_few_requests_near_their_limit_have_something_to_tune_that_is_not_known() -> None:
+    short = [compacted(grid_swept(weigh(long_session(n)), columns=lambda _: LOSSES), 1) for n in (8, 12)]
+    advice, setting, across = advise_all(short)
+    assert (advice.answer, setting, across) == ("nothing", None, None)
+    assert advice.sentence.startswith("Too little to go by: ")
