@@ -57,7 +57,9 @@ def sessions(path: Path) -> tuple[Transcript, ...]:
 
 def shown(session: Transcript) -> set[str]:
     """What a session shows, in the names of ``Records``."""
-    found = {EVENTS[EventKind(event.kind)] for event in session.events}
+    # That a reply was cut off is looked for in every format alike.
+    told = [EventKind(event.kind) for event in session.events if event.kind != EventKind.REPLY_CUT]
+    found = {EVENTS[kind] for kind in told}
     found |= {
         "failed" if error.kind == ErrorKind.COMPACTION or error.of_compaction else "error" for error in session.errors
     }

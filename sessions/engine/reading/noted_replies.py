@@ -59,7 +59,8 @@ def _cut_off(transcript: Transcript, source: Source) -> Transcript:
     n = len(transcript.requests)
     last = transcript.requests[-1].message if n else None
     usage = transcript.requests[-1].usage if n else None
-    is_side = n == 1 and usage is not None and 0 < usage.output < LEAST_REPLY
+    is_thought = usage is not None and 2 * usage.reasoning >= usage.output
+    is_side = n == 1 and usage is not None and 0 < usage.output < LEAST_REPLY and not is_thought
     if not n or is_side or not transcript.messages or transcript.end_is_told():
         return transcript
     # A call whose answer is empty has no reply: what came of it stands beside what was sent.

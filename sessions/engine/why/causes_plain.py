@@ -234,6 +234,8 @@ def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str =
     text = f"{threshold.name} is {threshold.tokens:,} tokens at a window of {case.window:,}"
     rows = (*case.beside_rows, case.row(text, threshold.tokens, label="rule"), *_long_row(case))
     usable = f" ({case.own_window:,} of it usable)" if case.own_window != case.window else ""
+    earlier = case.shared.windows_until[case.position]
+    usable += f", recorded as {case.agent.own_window(earlier):,} before" if earlier > TWICE_OVER * case.window else ""
     known = f", at {'a' if case.window_is_known else 'an assumed'} window of {case.window:,}{usable}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"

@@ -314,6 +314,9 @@ def one_message(case: Case) -> Iterable[Explanation]:
     is_alone = found.heaviest_tokens >= 0.6 * found.new and found.heaviest_tokens >= 0.8 * (limit - case.sent)
     if not is_alone or reached < limit or (error.tokens and whole < (1 - AGREE) * error.tokens):
         return
+    if error.tokens and found.heaviest_tokens > (1 + AGREE_INPUT) * error.tokens:
+        # An estimate over all that was sent is wrong.
+        return
     because = f"{heaviest_words(case)} on top of {case.sent:,}; {limit:,} are allowed"
     # The text of a message is counted, not measured: only figures before and after it make it sure.
     is_sure = case.usage is not None and not case.is_partial and error.tokens is not None

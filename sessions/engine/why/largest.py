@@ -18,7 +18,7 @@ from sessions.engine.why.cache_use import is_doubled
 from sessions.engine.why.case import PARTIAL_FACTOR
 from sessions.engine.why.falls import cutting_room
 from sessions.engine.why.filled import brought
-from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, Shared, position_of, shared_facts
+from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, ROUND, Shared, position_of, shared_facts
 from sessions.engine.why.usage_notes import usage_of_request, where
 from sessions.engine.why.windows import held_at
 
@@ -70,7 +70,10 @@ def noted_size(weighed: Weighed) -> str:
     of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
     size = max((tokens for tokens in weighed.estimated if tokens), default=0)
     figure = int(found[0].replace(",", "")) if (found := _FIGURE.search(own)) else 0
-    stale = f"; the file holds about {size:,}" if OWN_COUNT in own and figure > FAR_MORE * size > 0 else ""
+    is_round = figure >= 2 * ROUND and not figure % ROUND
+    is_told = OWN_COUNT in own and (figure > FAR_MORE * size > 0 or (is_round and size > figure))
+    stale = f"; the file holds about {size:,}" if is_told else ""
+    stale += ": the server may cut the prompt there (possible)" if is_told and size > figure else ""
     words = _settings(transcript) or f"{own}{of_window}{stale}"
     kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
     if not words and kept:
@@ -104,7 +107,8 @@ def peak_sentence(weighed: Weighed) -> str:
     held = held_at(weighed, at, peak, shared.windows, own=True)
     said, jump = f"Peak {peak:,} tokens{label}", _last_jump(weighed, shared)
     made = weighed.estimated[at] if at < len(weighed.estimated) else None
-    is_more = made and ((peak > UNTOLD * made and peak - made > HIDDEN) or peak > FAR_MORE * made + LEAST_MORE)
+    far = LEAST_MORE if peak > FAR_MORE * (made or 0) else HIDDEN
+    is_more = made and weighed.transcript.messages and peak > UNTOLD * made and peak - made > far
     if made and is_more:
         # A usage that adds up several calls, or content that the file does not hold.
         return f"{said}, as reported; the file explains {made:,} of them."

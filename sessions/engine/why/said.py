@@ -14,7 +14,11 @@ UNFINISHED = "it began and never ended"
 PASSED_OWN, OVERDRAWN, STILL_OVER = r"session token limit exceeded", r"\(-[\d,]+ tokens left\)", r"still exceeds"
 UNSENT = r"too (?:large|long|big) to (?:be )?sen[dt]\b"
 """An agent that did not ask the provider, by a limit of its own or a wrong count; one that compacted in vain."""
-_LEAD = re.compile(r"^\W*(?:(?:execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+", re.IGNORECASE)
+_LEAD = re.compile(
+    r"^\W*(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12} )?"
+    r"(?:(?:reason|execution failed|api error|[a-z]*error(?: (?!code)[a-z-]+){0,5}): *)+",
+    re.IGNORECASE,
+)
 """What clients put before the words of whoever refused."""
 _FIGURE = re.compile(r"\d[\d,]{3,}")
 _SENTENCE = re.compile(r"[.\]*] |: (?=[A-Za-z])")
@@ -120,6 +124,10 @@ MEANINGS = (
         "Start a new session, or take a model with a larger window.",
     ),
     _meaning(
+        r"no lowest priority node found", "the prompt did not fit, whatever was left out of it",
+        "Turn off tools, or raise what the model's configuration allows as input.",
+    ),
+    _meaning(
         r"block(?:ed|s)? (?:by|the) .{0,30}hook|hook .{0,30}block", "a hook blocked it",
         "Remove the hook, or let it pass.",
     ),
@@ -139,7 +147,7 @@ MEANINGS = (
         "the plan does not cover it", "Enable it in the plan, or choose a model that the plan covers.",
     ),
     _meaning(
-        r"inflat|increased from|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
+        r"inflat|increased (?:from|during)|(?:larger|longer|bigger) than (?:the )?(?:original|before)|not beneficial"
         r"|(?:did|does) not (?:reduce|shrink)",
         "the summary was no smaller than what it was to replace", CHANGES[GREW],
     ),

@@ -189,6 +189,12 @@ class Shared:
         return {block.call_id: block.name for block in calls if block.call_id}
 
     @cached_property
+    def windows_until(self) -> list[int]:
+        """The largest window that the first n requests record, for every n; 0 where they record none."""
+        requests = self.weighed.transcript.requests
+        return [0, *accumulate((requests[step.request].window for step in self.weighed.steps), max)]
+
+    @cached_property
     def text_until(self) -> list[int]:
         """Tokens of the text of the first n messages by tiktoken alone, thinking left out, for every n."""
         kept = (Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
 from sessions.engine.reading.formats import NO, UNKNOWN
-from sessions.engine.transcript.recorded_events import BESIDE, EventKind
+from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, ENDS, EventKind
 from sessions.engine.transcript.types import Usage
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
@@ -102,7 +102,13 @@ def _replies_cut(weighed: Weighed) -> str:
         newest = cut[-1]
         usage = usage_of_request(weighed, newest.request - 1)
         after = f" after {usage.output:,} tokens, on top of {usage.context:,}" if usage and usage.output else ""
-        who = "A reply was cut off" if len(cut) == 1 else f"{len(cut):,} replies were cut off, the newest"
+        ended = any(event.words.startswith(CUT_OFF) for event in transcript.events if event.kind in ENDS)
+        as_well = " as well" if ended else ""
+        who = (
+            f"A reply was cut off{as_well}"
+            if len(cut) == 1
+            else f"{len(cut):,} replies were cut off{as_well}, the newest"
+        )
         told.append(f"{who} at {where(newest.request - 1)}{after} ({newest.code}).")
     if usual:
         more = f", as {len(usual) - 1:,} before it" if len(usual) > 1 else ""

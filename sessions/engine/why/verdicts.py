@@ -387,8 +387,10 @@ def _way_out(case: Case) -> str:
         # A threshold that lies under the limit, and was not reached or not asked, is no help as it is.
         lower = before if case.usual is not None and case.usual < limit else limit
         return f"Set a threshold under {lower:,} tokens."
+    came = sum(case.weighed.tokens[i] for i in case.tail)
     if limit and sent - (before or limit) > AT_ONCE * limit:
-        return "Go back to before it, and send less at once."
+        # What came since may be no message of the file: then its system prompt and tools are too large.
+        return "Go back to before it, and send less at once." if came >= AT_ONCE * limit else MORE_ROOM
     compacts = case.thresholds or case.weighed.transcript.compactions
     return f"Start a new session, or {'compact earlier' if compacts else 'send less'}."
 

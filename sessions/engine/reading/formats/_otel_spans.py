@@ -59,6 +59,9 @@ def spans_in(record: Record, origin: Origin) -> Iterator[Span]:
         return
     told = as_dict(as_dict(record.get("info")).get("trace_metadata"))
     session = {"session.id": named} if (named := text_of(told.get("mlflow.trace.session"))) else {}
+    for position, span in enumerate(as_list(record.get("data"))):  # a page of Phoenix's
+        if is_span(span):
+            yield _span(span, inside(origin, "data", position))
     for position, span in enumerate(as_list(as_dict(record.get("data")).get("spans"))):
         if is_span(span):
             found = _span(span, inside(origin, "data", "spans", position))

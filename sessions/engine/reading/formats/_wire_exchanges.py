@@ -289,8 +289,12 @@ def _address(record: Record) -> str:
 
 def is_of_proxy(exchange: HttpExchange) -> bool:
     """Whether a record says of a call under ``request`` what only a proxy knows: an address and a status."""
-    record = exchange.record
-    return exchange.request_path == ("request",) and bool(_address(record)) and bool(_status(record))
+    return exchange.request_path == ("request",) and was_sent(exchange)
+
+
+def was_sent(exchange: HttpExchange) -> bool:
+    """Whether a record has the address that a call was sent to, and the status of its answer."""
+    return bool(_address(exchange.record)) and bool(_status(exchange.record))
 
 
 def at_path(record: Any, path: Path) -> Any:

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats import _langchain_messages as dumped
 from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS
 from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
 
 Entry = tuple[Any, Origin]
@@ -70,7 +70,7 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        first = ((record, _list_key(record)) for record in first_records(head))
+        first = ((record, _list_key(record)) for record, _ in map(_state, first_records(head)))
         found = [value for record, key in first for value in (record[key] if key else [record])]
         if isinstance(head.document, list):
             found += [item for items in head.document[:20] if isinstance(items, list) for item in items]
@@ -121,6 +121,12 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
         assembly.request(index, usage, response_id=native, model=model)
 
 
+def _state(record: Record) -> tuple[Record, Path]:
+    """The state that a record is, or holds as a thread's ``values``, and the path to it."""
+    held = as_dict(record.get("values"))
+    return (held, ("values",)) if not _list_key(record) and _list_key(held) else (record, ())
+
+
 def _list_key(record: Record) -> str:
     """Under what a state or a record holds messages; "" where it holds none."""
     return next((key for key in LIST_KEYS if any(dumped.shape_of(item) for item in as_list(record.get(key)))), "")
@@ -135,7 +141,9 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
             place = Origin(1, 0, source.size, (number,))
             yield [(item, inside(place, position)) for position, item in enumerate(as_list(items))], None
         return
-    for record, origin in records(source, skipped):
+    for whole, place in records(source, skipped):
+        record, path = _state(whole)
+        origin = inside(place, *path)
         if key := _list_key(record):
             held = enumerate(record[key])
             yield [(item, inside(origin, key, position)) for position, item in held], (record, origin)

@@ -191,6 +191,9 @@ def _usage(value: Record, attributes: Record) -> Usage | None:
         # Langfuse leaves out of its own count what only the attributes tell.
         return inclusive_usage(fresh, output, cache_read=told)
     inclusive = total == fresh + output or "prompt_tokens" in counts
+    # The AI SDK's own count beside it (langfuse-vercel) includes what was cached.
+    own = as_dict(as_dict(traces.decoded(value.get("metadata"))).get("tokenUsage"))
+    inclusive |= count_of(own.get("inputTokens")) == fresh > 0 and count_of(own.get("totalTokens")) == fresh + output
     inclusive |= count_of(attributes.get("gen_ai.usage.input_tokens")) == fresh >= read + written
     usage = inclusive_usage if inclusive and (read or written) else exclusive_usage
     return usage(fresh, output, cache_read=read, cache_write=written)

@@ -39,7 +39,11 @@ class _Format(Format):
         found = first_records(head)
         exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
         bodies = ((exchange, exchange.request) for exchange in exchanges)
-        calls = [e for e, body in bodies if wire.model_of(e) and not any(key in body for key in TRACE_KEYS)]
+        calls = [
+            e
+            for e, body in bodies
+            if (wire.model_of(e) or wire.was_sent(e)) and not any(key in body for key in TRACE_KEYS)
+        ]
         if not calls:
             return None
         wrapped = [call for call in calls if call.request_path not in {(), ("request",)} or _entries(found[0])]
