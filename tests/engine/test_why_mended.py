@@ -333,3 +333,12 @@ def test_a_compaction_right_after_a_reply_that_was_cut_off(output: int) -> None:
     (verdict,) = verdicts_of(weigh(session))
     assert (verdict.cause, verdict.certainty) == ("reply_cut_off", "likely")
     assert ("the server's window" in verdict.because) == (output == 768)
+
+
+@pytest.mark.parametrize(("tokens", "is_told"), [(20_000, True), (9_000, False), (12_000, False)])
+def test_a_prompt_that_is_most_of_the_first_request_is_named(tokens: int, is_told: bool) -> None:
+    """Half of the peak, and 10,000 tokens."""
+    session = Claude(overhead=15_500)
+    session.prompt(tokens)
+    session.reply()
+    assert ("message 0 is most of them by itself" in first_line(session)) == is_told

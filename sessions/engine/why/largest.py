@@ -17,7 +17,7 @@ from sessions.engine.why import causes
 from sessions.engine.why.cache_use import is_doubled
 from sessions.engine.why.case import PARTIAL_FACTOR
 from sessions.engine.why.falls import cutting_room
-from sessions.engine.why.filled import brought
+from sessions.engine.why.filled import DATA, brought, is_data
 from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, ROUND, Shared, position_of, shared_facts
 from sessions.engine.why.usage_notes import usage_of_request, where
 from sessions.engine.why.windows import held_at
@@ -115,15 +115,24 @@ def peak_sentence(weighed: Weighed) -> str:
     if 100 * peak < held.window and held.source != ANSWER:
         return f"{said}{jump}."
     if not held.is_known:
-        return f"{said}{jump}{_at_first(weighed, peak)}. The model's window is unknown."
+        return f"{said}{jump}{_heaviest(weighed, at, peak) or _at_first(weighed, peak)}. The model's window is unknown."
     window = writer_of(weighed.transcript).own_window(held.window)
     if peak > held.window:
         return f"{said}, {_over(weighed, peak, held, window, jump)}"
-    came = brought(weighed, range(1, len(weighed.steps)), peak, "; ")
+    came = brought(weighed, range(1, len(weighed.steps)), peak, "; ") or _heaviest(weighed, at, peak)
     whole = "the window" if window == held.window else f"the {window:,} usable"
     from_start = _standing(weighed, peak) or ("" if doubled else _at_first(weighed, peak))
     whole = f"the window, recorded as {window:,}" if held.source == RECORDED and window == held.window else whole
     return f"{said}, {100 * peak / window:.0f}% of {whole}{cached}{jump}{came}{from_start}."
+
+
+def _heaviest(weighed: Weighed, at: int, peak: int) -> str:
+    """The message of the first request that is half of the peak or more by itself, in a clause; else ""."""
+    span = weighed.transcript.messages[: weighed.steps[0].stop] if not at and weighed.steps else ()
+    heaviest = max(span, key=lambda message: weighed.tokens[message.index], default=None)
+    if heaviest is None or weighed.tokens[heaviest.index] < max(LEAST_SYSTEM, peak / 2):
+        return ""
+    return f"; message {heaviest.index:,}{f', {DATA},' if is_data(heaviest) else ''} is most of them by itself"
 
 
 def _cached(usage: Usage | None) -> str:
