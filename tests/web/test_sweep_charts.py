@@ -71,3 +71,14 @@ def test_the_band_holds_the_line(costs: list[tuple[float, float, int]], priced: 
 ))  # fmt: skip
 def test_every_colour_is_a_role_of_the_theme(role: str) -> None:
     assert re.search(rf"--{role}:", TOKENS)
+
+
+@pytest.mark.parametrize(("first", "last", "at"), [(1.0, 9.0, "left"), (9.0, 1.0, "right")])
+def test_the_word_of_the_chosen_setting_stays_on_the_plot(first: float, last: float, at: str) -> None:
+    """The chosen one is the first of these: at either end of the axis its word stands on the inner side."""
+    costs = [(first, first, 5), ((first + last) / 2, (first + last) / 2, 5), (last, last, 5)]
+    crowded = [(first + (last - first) / 50 * n, first + (last - first) / 50 * n, 4 + n % 3) for n in range(1, 9)]
+    held = (first, last, 1.0, "as recorded") if first < last else (last, first, 1.0, "as recorded")
+    figure = front_figure(points_of([*costs, *crowded]), priced=True, against="Compactions", floor=None, held=held)
+    (word,) = (one for one in figure["layout"]["annotations"] if one["text"] == "selected")
+    assert word["xanchor"] == at

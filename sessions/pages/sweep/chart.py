@@ -85,7 +85,7 @@ def front_figure(
         )
     picked = next((point for point in points if point.picked), None)
     if picked is not None:
-        corner = _free_corner(picked, points, (right - left, 1.18 * top))
+        corner = _free_corner(picked, points, (left, right), 1.18 * top)
         words.append(note("selected", picked.x, picked.against, role="@chart-line", size=12, weight=600, **corner))
     figure["annotations"] = words + _policy_names(points)
     side = ("right middle", -9) if held[0] > (left + right) / 2 else ("left middle", 9)
@@ -94,14 +94,18 @@ def front_figure(
     return drawn(traces, figure)
 
 
-def _free_corner(picked: FrontPoint, points: Sequence[FrontPoint], spans: tuple[float, float]) -> Figure:
-    """The side of the chosen point where the fewest others stand, for its word; ``spans`` are what the axes show."""
-    width, height = WORD[0] / FRONT_WIDTH * spans[0], WORD[1] / FRONT_HEIGHT * spans[1]
+def _free_corner(picked: FrontPoint, points: Sequence[FrontPoint], shown: tuple[float, float], span: float) -> Figure:
+    """The side of the chosen point where the fewest others stand, for its word, and where it stays on the plot.
+
+    ``shown`` is the range of the axis along, ``span`` the length of the other.
+    """
+    width, height = WORD[0] / FRONT_WIDTH * (shown[1] - shown[0]), WORD[1] / FRONT_HEIGHT * span
     sides = [(across, up) for up in (1, -1) for across in (1, -1)]
 
-    def crowd(side: tuple[int, int]) -> int:
+    def crowd(side: tuple[int, int]) -> tuple[bool, int]:
+        leaves = not shown[0] <= picked.x + side[0] * width <= shown[1]
         away = [((one.x - picked.x) * side[0], (one.against - picked.against) * side[1]) for one in points]
-        return sum(0 <= x <= width and 0 <= y <= height and (x, y) != (0, 0) for x, y in away)
+        return leaves, sum(0 <= x <= width and 0 <= y <= height and (x, y) != (0, 0) for x, y in away)
 
     across, up = min(sides, key=crowd)
     at = f"{'left' if across > 0 else 'right'} {'bottom' if up > 0 else 'top'}"
