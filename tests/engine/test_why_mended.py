@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.reading.noted_replies import _reason_at
+from sessions.engine.reading.noted_replies import _reasons_at
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import (
     Message,
@@ -212,10 +212,13 @@ def test_an_error_between_two_compactions_before_one_request_is_the_second_ones(
     assert [runs.errors_before(0), runs.errors_before(1)] == [errors[:1], errors[1:]]
 
 
-@pytest.mark.parametrize(("over", "n", "is_told"), [(400, 3, True), (401, 3, False), (3, 2, False)])
-def test_a_usage_that_counts_the_cached_tokens_twice(over: int, n: int, is_told: bool) -> None:
-    """Two per cent of what is called the input: 400 of 20,000."""
-    usages = [Usage(20_000, 20_000 - over, 0, 50) for _ in range(n)]
+@pytest.mark.parametrize(
+    ("over", "n", "grown", "is_told"),
+    [(3_997, 3, 1, True), (3_998, 3, 1, False), (3, 2, 1, False), (3, 3, 0, False)],
+)
+def test_a_usage_that_counts_the_cached_tokens_twice(over: int, n: int, grown: int, is_told: bool) -> None:
+    """Under a fifth of what is called the input is new, 4,000 of 20,000 at the first, and the cached part grows with it."""
+    usages = [Usage(20_000, 20_000 - over - grown * (n - k - 1), 0, 50) for k in range(n)]
     session = Transcript("s", "litellm", (), tuple(Request(k, None, usage) for k, usage in enumerate(usages)))
     assert ("20,000 were sent" in cache_sentence(session)) == is_told
 
@@ -317,8 +320,8 @@ def test_what_holds_other_replies_as_well_says_nothing_of_one(path: tuple[str | 
             "choices": [{"finish_reason": "length", "message": {}}]}  # fmt: skip
     source = Source(io.BytesIO(json.dumps(held).encode()), "x.json")
     origin = Origin(1, 0, source.size, path)
-    assert _reason_at(source, origin, own=True) == ("length" if other else "")
-    assert _reason_at(source, origin) == "length"
+    assert list(_reasons_at(source, origin, own=True))[:1] == ["length"] * other
+    assert next(_reasons_at(source, origin)) == "length"
 
 
 @pytest.mark.parametrize("output", [768, 769])
@@ -342,3 +345,11 @@ def test_a_prompt_that_is_most_of_the_first_request_is_named(tokens: int, is_tol
     session.prompt(tokens)
     session.reply()
     assert ("message 0 is most of them by itself" in first_line(session)) == is_told
+
+
+def test_a_reply_that_says_how_it_ended_was_not_cut_off_at_a_usual_maximum() -> None:
+    """Claude Code's record has ``stop_reason`` end_turn inside of its message."""
+    session = Claude()
+    session.prompt()
+    session.reply(output=8_192)
+    assert "usual maximum" not in first_line(session)

@@ -15,6 +15,11 @@ def counted(number: int, noun: str, several: str = "") -> str:
     return f"{number:,} {noun if number == 1 else several or noun + 's'}"
 
 
+def request_words(number: int) -> str:
+    """A request by its number."""
+    return f"request {number:,}" if number else "the first request"
+
+
 def no_compaction(event: int, n_events: int) -> str:
     """That a replay has no compaction ``event`` (from 0), as people count them, and how many it has."""
     have = f"compactions 1 to {n_events:,}" if n_events else "none"

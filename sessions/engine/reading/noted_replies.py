@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -66,8 +66,8 @@ def _cut_off(transcript: Transcript, source: Source) -> Transcript:
     # A call whose answer is empty has no reply: what came of it stands beside what was sent.
     stop = len(transcript.messages) if last is None else last + transcript.requests[-1].n_messages
     reply = transcript.messages[min(stop, len(transcript.messages)) - 1]
-    find = _reason_beside if last is None else _reason_at
-    reason = next((found for origin in reply.origins[-1:] if (found := find(source, origin))), "")
+    find = _reasons_beside if last is None else _reasons_at
+    reason = _cut(word for origin in reply.origins[-1:] for word in find(source, origin))
     event = RecordedEvent(EventKind.SESSION_END, n, len(transcript.messages), f"{CUT_OFF}: {reason}", reason)
     return replace(transcript, events=(*transcript.events, event)) if reason else transcript
 
@@ -115,12 +115,17 @@ def _replies(transcript: Transcript, requests: Sequence[Request]) -> Iterator[tu
             yield request, stop, origin
 
 
+def _untold(transcript: Transcript, requests: Sequence[Request]) -> Iterator[tuple[Request, int, Origin]]:
+    """The same of which nothing tells yet that they were cut off."""
+    told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
+    return (found for found in _replies(transcript, requests) if found[0].index + 1 not in told)
+
+
 def _cut_before(transcript: Transcript, source: Source) -> Transcript:
     """The same with replies before the last that ended at a limit, each as an event; the newest are looked at."""
-    told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
     found = []
-    for request, stop, origin in _replies(transcript, transcript.requests[:-1]):
-        if request.index + 1 not in told and (reason := _reason_at(source, origin, own=True)):
+    for request, stop, origin in _untold(transcript, transcript.requests[:-1]):
+        if reason := _cut(_reasons_at(source, origin, own=True)):
             words = f"{CUT_OFF}: {reason}"
             found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words, reason))
     return replace(transcript, events=(*transcript.events, *found)) if found else transcript
@@ -129,14 +134,11 @@ def _cut_before(transcript: Transcript, source: Source) -> Transcript:
 def _at_maximum(transcript: Transcript, source: Source) -> Transcript:
     """The same with replies of exactly a usual maximum, of which no record says how they ended, each as an event."""
     found = []
-    told = {event.request for event in transcript.events if event.words.startswith(CUT_OFF)}
     exact = [r for r in transcript.requests if r.usage and r.usage.output in MAXIMA and not r.usage.placeholder]
-    for request, stop, origin in _replies(transcript, exact):
-        around = (as_dict(value) for _, value in _around(source, origin, own=True))
-        if request.index + 1 in told or any(one.get(key) for one in around for key in REASON_KEYS):
-            continue
-        words = f"exactly {request.usage.output if request.usage else 0:,} tokens, a usual maximum"
-        found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words))
+    for request, stop, origin in _untold(transcript, exact):
+        if request.usage and not any(_reasons_at(source, origin, own=True)):
+            words = f"exactly {request.usage.output:,} tokens, a usual maximum"
+            found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words))
     return replace(transcript, events=(*transcript.events, *found)) if found else transcript
 
 
@@ -155,16 +157,16 @@ def _around(source: Source, origin: Origin, *, own: bool = False) -> Iterator[tu
             return
 
 
-def _reason_beside(source: Source, origin: Origin) -> str:
-    """Why an empty answer was cut off, in the object that holds it and what was sent; "" where it was not."""
+def _reasons_beside(source: Source, origin: Origin) -> Iterator[str]:
+    """How an empty answer ended, in the object that holds it and what was sent."""
     for _, value in _around(source, origin):
         if isinstance(value, dict) and any(key in value for key in ANSWERS):
-            return _reason_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
-    return ""
+            yield from _reasons_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
+            return
 
 
-def _reason_at(source: Source, origin: Origin, *, own: bool = False) -> str:
-    """Why the reply at ``origin`` was cut off, by its own value or the objects around it; "" where it was not."""
+def _reasons_at(source: Source, origin: Origin, *, own: bool = False) -> Iterator[str]:
+    """How the reply at ``origin`` ended, by its own value or the objects around it."""
     for up, held in _around(source, origin, own=own):
         value = held
         if isinstance(held, list):
@@ -174,21 +176,27 @@ def _reason_at(source: Source, origin: Origin, *, own: bool = False) -> str:
             value = {"finish_reasons": [word for text in said for word in _WORD.findall(text)]}
         elif up > LEVELS:
             continue
-        if isinstance(value, dict) and (found := _reason_in(value, inside=not up)):
-            return found
-    return ""
+        if isinstance(value, dict):
+            yield from _reasons_in(value, inside=not up)
 
 
-def _reason_in(value: dict[str, Any], *, inside: bool) -> str:
+def _cut(reasons: Iterable[str]) -> str:
+    """The first of them that says that a reply was cut off; "" where none does."""
+    return next((reason for reason in reasons if reason.lower() in CUT_REASONS), "")
+
+
+def _reasons_in(value: dict[str, Any], *, inside: bool) -> Iterator[str]:
     for key in REASON_KEYS:
         held = value.get(key)
         for one in held if isinstance(held, list) else [held]:
-            said = (one.get("reason") or _reason_in(one, inside=False)) if isinstance(one, dict) else one
-            if isinstance(said, str) and said.lower() in CUT_REASONS:
-                return said
-    inner = [value[key] for key in INSIDE if value.get(key)] if inside else []
-    parts = [part for one in inner for part in _flat(one, LEVELS)]
-    return next((found for part in parts if isinstance(part, dict) and (found := _reason_in(part, inside=True))), "")
+            if isinstance(one, dict):
+                yield from [one["reason"]] if isinstance(one.get("reason"), str) else _reasons_in(one, inside=False)
+            elif isinstance(one, str):
+                yield one
+    for held in (value[key] for key in INSIDE if inside and value.get(key)):
+        for part in _flat(held, LEVELS):
+            if isinstance(part, dict):
+                yield from _reasons_in(part, inside=True)
 
 
 def _flat(value: Any, depth: int) -> list[Any]:

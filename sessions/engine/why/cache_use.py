@@ -6,7 +6,7 @@ what the one before wrote, unless something before it has changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
 from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TTL_SECONDS
@@ -14,6 +14,8 @@ from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, RecordedClearing, RecordedCompaction, Request, Transcript, Usage
 
 Pair = tuple[Request, Request]
+FRESH = 0.2
+"""The share of an input that may be new where all that was cached stands in it as well."""
 NOTED = frozenset({EventKind.CACHE_UNREAD, EventKind.CACHE_NOTED})
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
@@ -42,16 +44,28 @@ def _counted(transcript: Transcript) -> str:
     return told or _unread(transcript, pairs)
 
 
+def counts_twice(usages: Sequence[Usage]) -> bool:
+    """Whether the input of three requests or more already holds the cached tokens that are added to it (verdicts 3.2, 3.37).
+
+    A cached prefix that stands still while the input grows is no part of it.
+    """
+    cached = [usage.cache_read + usage.cache_write for usage in usages]
+    if len(usages) < LEAST_HEADS or any(
+        not 0 <= u.input - n < FRESH * u.input for u, n in zip(usages, cached, strict=True)
+    ):
+        return False
+    grown = cached[-1] - cached[0]
+    return grown > 0 and grown >= 0.5 * (usages[-1].input - usages[0].input)
+
+
 def _cached_usages(transcript: Transcript) -> list[Usage]:
     """Of the requests that cached something."""
     return [u for r in transcript.requests if (u := r.usage) and u.cache_read + u.cache_write >= LEAST_CACHED]
 
 
 def is_doubled(transcript: Transcript) -> bool:
-    """Whether the usage counts what was cached a second time as its input."""
-    sent = _cached_usages(transcript)
-    over = (usage.input - usage.cache_read - usage.cache_write for usage in sent)
-    return len(sent) >= LEAST_HEADS and all(0 <= n <= ALIKE * u.input for n, u in zip(over, sent, strict=True))
+    """Whether the usage of a session counts twice what was cached, at every request that cached something."""
+    return counts_twice(_cached_usages(transcript))
 
 
 def _doubled(transcript: Transcript) -> str:

@@ -16,6 +16,7 @@ from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Label, ProviderError, RecordedCompaction, Request, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import DEFAULT, REFUSAL, SOURCES, ModelWindow
 from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why.cache_use import counts_twice
 from sessions.engine.why.causes import Evidence
 from sessions.engine.why.runs import Filled
 from sessions.engine.why.shared import Shared, newest_refusal, position_of, thresholds_of
@@ -125,14 +126,9 @@ class Case:
 
     @cached_property
     def inclusive(self) -> bool:
-        """Whether the input already holds the cached tokens that are added to it, at three requests (opencode 4416)."""
+        """Whether the input already holds the cached tokens that are added to it, at the last three requests."""
         usages = [usage for k in self.run[-3:] if (usage := self.request_of(k).usage)]
-        if len(usages) < 3 or any(u.cache_read < INCLUDED_TOKENS for u in usages):
-            return False
-        # A cached prefix that stands still while the input grows is no part of it.
-        grown = usages[-1].cache_read - usages[0].cache_read
-        is_over = all(0 <= u.input - u.cache_read < 0.2 * u.input for u in usages)
-        return is_over and grown > 0 and grown >= 0.5 * (usages[-1].input - usages[0].input)
+        return all(usage.cache_read >= INCLUDED_TOKENS for usage in usages) and counts_twice(usages)
 
     @cached_property
     def counted(self) -> int | None:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import writer_of
-from sessions.engine.base.words import counted
+from sessions.engine.base.words import counted, request_words
 from sessions.engine.reading.noted_events import context_output
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Role, Usage
@@ -19,7 +19,7 @@ from sessions.engine.why.case import PARTIAL_FACTOR
 from sessions.engine.why.falls import cutting_room
 from sessions.engine.why.filled import DATA, brought, is_data
 from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, ROUND, Shared, position_of, shared_facts
-from sessions.engine.why.usage_notes import usage_of_request, where
+from sessions.engine.why.usage_notes import usage_of_request
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def short_usage(weighed: Weighed) -> str:
     if not newest or not is_short or weighed.transcript.clearings:
         return ""
     size, text = texts_of[-1]
-    told = f"The server counted {size:,} tokens at {where(newest[-1][0].request)}, its text has about {text:,}"
+    told = f"The server counted {size:,} tokens at {request_words(newest[-1][0].request)}, its text has about {text:,}"
     return f"{told}: not all of it was sent, it cut the prompt, or left cached tokens out (possible)."
 
 
@@ -70,10 +70,10 @@ def noted_size(weighed: Weighed) -> str:
     of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
     size = max((tokens for tokens in weighed.estimated if tokens), default=0)
     figure = int(found[0].replace(",", "")) if (found := _FIGURE.search(own)) else 0
-    is_round = figure >= 2 * ROUND and not figure % ROUND
-    is_told = OWN_COUNT in own and (figure > FAR_MORE * size > 0 or (is_round and size > figure))
+    is_cut = OWN_COUNT in own and 2 * ROUND <= figure < size and not figure % ROUND
+    is_told = is_cut or (OWN_COUNT in own and figure > FAR_MORE * size > 0)
     stale = f"; the file holds about {size:,}" if is_told else ""
-    stale += ": the server may cut the prompt there (possible)" if is_told and size > figure else ""
+    stale += ": the server may cut the prompt there (possible)" if is_cut else ""
     words = _settings(transcript) or f"{own}{of_window}{stale}"
     kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
     if not words and kept:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
+from sessions.engine.base.words import request_words
 from sessions.engine.reading.formats import NO, UNKNOWN
 from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, ENDS, EventKind
 from sessions.engine.transcript.types import Usage
@@ -22,11 +23,6 @@ def beside(weighed: Weighed) -> tuple[str, ...]:
     """What was not reported, cleared or parted, and which subagents were refused, a sentence each; else ""."""
     usages = _blind(weighed), _partly_blind(weighed), _replies_cut(weighed)
     return parted_sentence(weighed.transcript), _cleared(weighed), _subagents(weighed), *usages
-
-
-def where(request: int) -> str:
-    """A request by its number, in words."""
-    return f"request {request:,}" if request else "the first request"
 
 
 def usage_of_request(weighed: Weighed, request: int) -> Usage | None:
@@ -72,7 +68,9 @@ def _partly_blind(weighed: Weighed) -> str:
     blind = [r for r in sent if r.usage is None]
     if not blind or len(sent) < LEAST_BLIND or len(sent) == len(blind) or 4 * len(blind) < len(sent):
         return ""
-    return f"No usage is recorded on {len(blind):,} of {len(sent):,} requests, first on {where(blind[0].index)}."
+    return (
+        f"No usage is recorded on {len(blind):,} of {len(sent):,} requests, first on {request_words(blind[0].index)}."
+    )
 
 
 def _subagents(weighed: Weighed) -> str:
@@ -104,14 +102,11 @@ def _replies_cut(weighed: Weighed) -> str:
         after = f" after {usage.output:,} tokens, on top of {usage.context:,}" if usage and usage.output else ""
         ended = any(event.words.startswith(CUT_OFF) for event in transcript.events if event.kind in ENDS)
         as_well = " as well" if ended else ""
-        who = (
-            f"A reply was cut off{as_well}"
-            if len(cut) == 1
-            else f"{len(cut):,} replies were cut off{as_well}, the newest"
-        )
-        told.append(f"{who} at {where(newest.request - 1)}{after} ({newest.code}).")
+        n = f"{len(cut):,} replies were" if len(cut) > 1 else "A reply was"
+        newest_of = ", the newest" if len(cut) > 1 else ""
+        told.append(f"{n} cut off{as_well}{newest_of} at {request_words(newest.request - 1)}{after} ({newest.code}).")
     if usual:
         more = f", as {len(usual) - 1:,} before it" if len(usual) > 1 else ""
-        said = f"The reply at {where(usual[-1].request - 1)} has {usual[-1].words}{more}"
+        said = f"The reply at {request_words(usual[-1].request - 1)} has {usual[-1].words}{more}"
         told.append(f"{said}: it was cut off there (possible).")
     return " ".join(told)

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from sessions.engine.agents.agent import writer_of
+from sessions.engine.base.words import request_words
 from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Label, ProviderError, Role, Transcript
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED
@@ -129,7 +130,7 @@ class Verdict:
     @property
     def point(self) -> str:
         """What happened, and where."""
-        where = f"request {self.request:,}" if self.request else "the first request"
+        where = request_words(self.request)
         if self.what == COMPACTION:
             by = {"auto": "Auto-compacted", "manual": "Manually compacted"}.get(self.trigger or "", "Compacted")
             times = f" {self.count:,} times {'in a row' if self.in_a_row else 'alike'}, first"
@@ -141,7 +142,7 @@ class Verdict:
             return f"Stopped by the agent before {where}"
         times = f" {self.count:,} times{', first' if self.spread else ''}" if self.count > 1 else ""
         if self.cause == causes.CUT_REPLY:
-            return f"Reply cut off at {f'request {self.request - 1:,}' if self.request > 1 else 'the first request'}"
+            return f"Reply cut off at {request_words(max(self.request - 1, 0))}"
         if self.is_attempt:
             return f"Compaction failed{times} before {where}"
         ended = "Failed" if times else "Ended"
