@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -35,29 +35,20 @@ def types_swept(file: Path, options: dict[str, Any], sweep_one: Swept, limits: d
 def _started(file: Path, parsed: Parsed, root: Transcript) -> Iterator[tuple[Transcript, str, Texts]]:
     """Every subagent with requests that a session or one of its subagents started, its type, "" where not recorded."""
     texts = Texts(lambda: file.open("rb"), parsed.format)
-    parents = {one.id: one.parent_id for one in parsed.transcripts}
-    family = {one.id for one in parsed.transcripts if root.id in _above(one.id, parents)}
+    children: dict[str | None, list[Transcript]] = defaultdict(list)
+    for one in parsed.transcripts:
+        children[one.parent_id].append(one)
+    waiting = [root]
     with texts:
-        children: dict[str | None, list[Transcript]] = defaultdict(list)
-        for one in parsed.transcripts:
-            if one.id in family and one.requests:
-                children[one.parent_id].append(one)
-        for parent in parsed.transcripts:
-            own = children[parent.id]
+        while waiting:
+            parent = waiting.pop(0)
+            below = children.pop(parent.id, [])
+            waiting += below
+            own = [one for one in below if one.requests]
             types = types_of(parent, {one.parent_call_id for one in own}, texts.of) if own else {}
             for one in own:
                 yield one, types.get(one.parent_call_id, ""), Texts(lambda: file.open("rb"), parsed.format)
         yield from _beside(file, parsed, root, texts)
-
-
-def _above(ident: str, parents: Mapping[str, str | None]) -> list[str]:
-    """The sessions above one, the nearest first."""
-    found: list[str] = []
-    above = parents.get(ident)
-    while above is not None and above not in found:
-        found.append(above)
-        above = parents.get(above)
-    return found
 
 
 def _beside(file: Path, parsed: Parsed, root: Transcript, texts: Texts) -> Iterator[tuple[Transcript, str, Texts]]:

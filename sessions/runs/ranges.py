@@ -14,6 +14,8 @@ from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.runs.replay_state import ReplayState
 
+NONE = frozenset({None, "none"})
+"""Values of a parameter that is off."""
 SAMPLES = 100
 
 
@@ -26,8 +28,8 @@ def threshold_param(weighed: Weighed, state: ReplayState) -> str:
     numbers = [spec for spec in parameters.specs(policy.params) if spec.is_number and spec.group == "when"]
 
     def rank(spec: parameters.Spec) -> tuple[bool, bool, bool]:
-        is_off = spec.default is not None and given.get(spec.name, spec.default) in {None, "none"}
-        return is_off, spec.name != policy.threshold_param, given.get(spec.name) in {None, "none"}
+        is_off = spec.default is not None and given.get(spec.name, spec.default) in NONE
+        return is_off, spec.name != policy.threshold_param, given.get(spec.name) in NONE
 
     for spec in sorted(numbers, key=rank):
         ends = [threshold_of(weighed, state, {spec.name: end}) for end in (spec.low, spec.high) if end is not None]
@@ -44,7 +46,7 @@ def reaching(spec: parameters.Spec, weighed: Weighed, state: ReplayState) -> par
     if unit.startswith("messages,"):
         unit = str(state.given.get("keep_unit", "messages"))
     n = state.window or weighed.window if unit == "tokens" else len(weighed.transcript.messages)
-    known = [float(str(value)) for value in (spec.default, state.given.get(spec.name)) if value not in {None, "none"}]
+    known = [float(str(value)) for value in (spec.default, state.given.get(spec.name)) if value not in NONE]
     if unit not in {"messages", "turns", "replies", "tokens"} or n >= spec.high:
         return spec
     low, step = spec.low or 0, spec.step or 1

@@ -26,7 +26,7 @@ def by_type(session: Session) -> dict[str, tuple[Session, ...]]:
         below: list[Session] = []
         of_level = selectors.children_of(level)
         for parent in level:
-            children = [child for child in of_level.get(parent.pk, ()) if child.pk not in seen]
+            children = [child for child in of_level.get(parent.pk, ()) if child.pk not in seen and child.n_requests]
             seen.update(child.pk for child in children)
             types = _types(parent, frozenset(child.parent_call_id for child in children)) if children else {}
             for child in children:

@@ -99,7 +99,8 @@ class Neighbours:
 
 
 def neighbours(session: Session, project: str | None) -> Neighbours | None:
-    """What stands above and below a session in its project's list; None for subagents and branches that were left.
+    """What stands above and below a session in its project's list, or among those without one, by time; None for
+    subagents and branches that were left.
 
     Two queries, each of one row.
     """

@@ -87,6 +87,10 @@ asked once ("Reply with exactly ..."), suggestions and reminders are no rules; "
 That changed 6 of the 4,571 sentences that are drawn from. This is the first of the draws:
 """
 LIMITS = """
+After this draw two classes more were mended: what binds lastingly binds under a heading over how a thing is worked, and
+a reminder takes no prohibition with it. One of the 4,571 sentences is read otherwise; by the same labels, which is no
+first try, precision is 86% and recall 86%.
+
 What does not hold, or is not shown: precision is under the 90% that it is to reach, and recall hangs on few: 2 rules
 among 100 that are left of users count for a tenth of all. The sentences of the first four draws are not kept, so that
 some may have been drawn again. Both halves of the corpora are of the same sessions. The people who labelled are alike:

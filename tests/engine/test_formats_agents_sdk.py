@@ -105,6 +105,4 @@ def test_the_usage_of_a_turn_is_a_call_s_where_it_had_one() -> None:
         (1, Usage(24, cache_read=16, output=9, reasoning=4)), (3, None), (5, None),
     ]  # fmt: skip
     sums = "130 tokens sent and 21 received in 2 requests"
-    assert session.warnings == (
-        f"Of turns with several calls the file reports sums ({sums}): no usage of single calls",
-    )
+    assert session.warnings == (f"Counts of turns whose single calls the file does not count: {sums}",)

@@ -81,3 +81,11 @@ def test_a_sub_agent_is_a_session_of_its_own() -> None:
     main, helper = fixture("qwen_code/compression.jsonl").transcripts
     assert (helper.parent_id, helper.model, len(helper.requests)) == (main.id, "qwen3-coder-flash", 1)
     assert len(main.requests) == 3
+
+
+def test_a_command_asked_for_a_compression_and_one_that_could_not_be_counted_failed() -> None:
+    (session,) = fixture("qwen_code/command.jsonl").transcripts
+    (compaction,) = session.compactions
+    assert (compaction.trigger, compaction.tokens_before, compaction.tokens_after) == ("manual", 9_440, 5_300)
+    (failed,) = session.errors
+    assert (failed.kind, failed.of_compaction, failed.request) == ("compaction", True, 3)

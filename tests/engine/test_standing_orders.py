@@ -19,3 +19,15 @@ from sessions.engine.quality.orders import stands
 )
 def test_what_binds_lastingly_binds_under_a_how_to(sentence: str, heading: str, binds: bool) -> None:
     assert stands(sentence, "given", heading) == binds
+
+
+@pytest.mark.parametrize(
+    ("sentence", "binds"),
+    [
+        ("Never commit to main and don't forget to push.", True),
+        ("You MUST run make check, don't forget to push.", True),
+        ("Don't forget to push.", False),
+    ],
+)
+def test_a_reminder_takes_no_other_order_with_it(sentence: str, binds: bool) -> None:
+    assert stands(sentence, "prompt") == binds

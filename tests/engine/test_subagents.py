@@ -78,4 +78,7 @@ def test_subagents_of_few_requests_near_their_limit_have_something_to_tune_that_
     short = [compacted(grid_swept(weigh(long_session(n)), columns=lambda _: LOSSES), 1) for n in (8, 12)]
     advice, setting, across = advise_all(short)
     assert (advice.answer, setting, across) == ("nothing", None, None)
-    assert advice.sentence.startswith("Too little to go by: ")
+    n = max(len(one.weighed.steps) for one in short)
+    assert advice.sentence.endswith(f"none has more than {n} requests.")
+    long = compacted(grid_swept(weigh(long_session(150)), columns=lambda _: LOSSES), 5)
+    assert advise_all([short[0], long])[0].answer != "nothing"

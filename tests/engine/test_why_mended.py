@@ -217,7 +217,7 @@ def test_an_error_between_two_compactions_before_one_request_is_the_second_ones(
     [(3_997, 3, 1, True), (3_998, 3, 1, False), (3, 2, 1, False), (3, 3, 0, False)],
 )
 def test_a_usage_that_counts_the_cached_tokens_twice(over: int, n: int, grown: int, is_told: bool) -> None:
-    """Under a fifth of what is called the input is new, 4,000 of 20,000 at the first, and the cached part grows with it."""
+    """Under a fifth of what is called the input is new, 4,000 of 20,000, and the cached part grows with it."""
     usages = [Usage(20_000, 20_000 - over - grown * (n - k - 1), 0, 50) for k in range(n)]
     session = Transcript("s", "litellm", (), tuple(Request(k, None, usage) for k, usage in enumerate(usages)))
     assert ("20,000 were sent" in cache_sentence(session)) == is_told

@@ -308,7 +308,7 @@ def test_form_fields_and_the_command_lines_range_are_one_thing() -> None:
 
 def test_over_several_sessions_it_is_cross_validated(client: Client, demo: Session) -> None:
     other = store(claude_session(45).encode(), "other-build.jsonl")
-    assert "No setting may be advised on all" in words(page(client, f"/sweep/?s={demo.pk}&s={other.pk}&{RANGE}"))
+    assert "No advice before losses are counted" in words(page(client, f"/sweep/?s={demo.pk}&s={other.pk}&{RANGE}"))
     query = f"s={demo.pk}&s={other.pk}&{RANGE}&losses=on"
     html = page(client, f"/sweep/?{query}")
     assert "Each session left out in turn" in words(html)

@@ -255,7 +255,8 @@ def _said(text: str, bound: str) -> bool:
 
 def _reminds(text: str) -> bool:
     """Whether a text only reminds of a step: "don't forget to push"."""
-    return _REMINDS.search(text) is not None and not _LASTING.search(text)
+    rest = _REMINDS.sub("", text)
+    return rest != text and not any(one.search(rest) for one in (_LASTING, _FORBIDS, _LOUD))
 
 
 def _is_caption(text: str, bound: str) -> bool:

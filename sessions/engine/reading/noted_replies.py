@@ -1,9 +1,5 @@
 """What the records of replies tell in any format: that one was cut off, why a cache was not read (formats 21.1).
 
-That the last reply was cut off say OpenAI's ``finish_reason`` "length", Anthropic's and Bedrock's ``stop_reason``
-"max_tokens", Gemini's ``finishReason`` "MAX_TOKENS", Ollama's ``done_reason``, the Responses API's
-``incomplete_details``, opencode's ``finish``.
-
 Anthropic's ``diagnostics`` name why a prompt was not read from the cache.
 """
 
@@ -11,22 +7,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base.errors import EngineError
 from sessions.engine.base.words import counted
+from sessions.engine.reading.formats._end_reasons import ANSWERS, LEVELS, REASON_KEYS, cut_in, reasons_in
 from sessions.engine.reading.formats._values import as_dict, count_of
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Origin, Request, Transcript
 
-REASON_KEYS = (
-    "finish_reason", "finishReason", "stop_reason", "stopReason", "done_reason", "finish", "finish_reasons",
-    "gen_ai.response.finish_reasons", "incomplete_details", "response_metadata", "generation_info",
-)  # fmt: skip
-"""Where the reason stands, or the object that holds it under one of them or as ``reason``."""
 PART_BYTES, MOST_REPLIES, MAX_WORD = 1_000_000, 2_000, 64
 """Bytes read at once; replies before the last that are looked at; characters of such a reason and its key's end."""
 _CUTS = tuple(sorted(word.encode() for reason in CUT_REASONS for word in (reason, reason.upper())))
@@ -36,14 +28,11 @@ MAXIMA = frozenset({2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 32_000, 64_000,
 _LISTS = frozenset({"choices", "candidates", "generations", "attributes"})
 """Lists around a reply that hold nothing of another."""
 _MISSED = re.compile(rb'"cache_miss_reason": ?\{')
-LEVELS, SPAN_LEVELS = 2, 6
-"""Objects around a reply that may tell how it ended; lists around it that may be its span's attributes."""
+SPAN_LEVELS = 6
+"""Objects and lists around a reply that may be its span's attributes."""
 LEAST_REPLY = 64
 """Tokens of the one reply of a session under which it is a title or a probe that was to be short."""
 _WORD = re.compile(r"\w+")
-ANSWERS = ("outputs", "output", "response")
-"""Where a trace keeps what came of a call, beside what was sent."""
-INSIDE = ("message", "info", "data", "payload", "event", "body", "choices", "candidates", "generations", *ANSWERS)
 
 
 def noted_replies(transcripts: tuple[Transcript, ...], source: Source) -> tuple[Transcript, ...]:
@@ -67,7 +56,7 @@ def _cut_off(transcript: Transcript, source: Source) -> Transcript:
     stop = len(transcript.messages) if last is None else last + transcript.requests[-1].n_messages
     reply = transcript.messages[min(stop, len(transcript.messages)) - 1]
     find = _reasons_beside if last is None else _reasons_at
-    reason = _cut(word for origin in reply.origins[-1:] for word in find(source, origin))
+    reason = cut_in(word for origin in reply.origins[-1:] for word in find(source, origin))
     event = RecordedEvent(EventKind.SESSION_END, n, len(transcript.messages), f"{CUT_OFF}: {reason}", reason)
     return replace(transcript, events=(*transcript.events, event)) if reason else transcript
 
@@ -125,7 +114,7 @@ def _cut_before(transcript: Transcript, source: Source) -> Transcript:
     """The same with replies before the last that ended at a limit, each as an event; the newest are looked at."""
     found = []
     for request, stop, origin in _untold(transcript, transcript.requests[:-1]):
-        if reason := _cut(_reasons_at(source, origin, own=True)):
+        if reason := cut_in(_reasons_at(source, origin, own=True)):
             words = f"{CUT_OFF}: {reason}"
             found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words, reason))
     return replace(transcript, events=(*transcript.events, *found)) if found else transcript
@@ -161,7 +150,7 @@ def _reasons_beside(source: Source, origin: Origin) -> Iterator[str]:
     """How an empty answer ended, in the object that holds it and what was sent."""
     for _, value in _around(source, origin):
         if isinstance(value, dict) and any(key in value for key in ANSWERS):
-            yield from _reasons_in({key: value[key] for key in ANSWERS if key in value}, inside=True)
+            yield from reasons_in({key: value[key] for key in ANSWERS if key in value})
             return
 
 
@@ -177,28 +166,4 @@ def _reasons_at(source: Source, origin: Origin, *, own: bool = False) -> Iterato
         elif up > LEVELS:
             continue
         if isinstance(value, dict):
-            yield from _reasons_in(value, inside=not up)
-
-
-def _cut(reasons: Iterable[str]) -> str:
-    """The first of them that says that a reply was cut off; "" where none does."""
-    return next((reason for reason in reasons if reason.lower() in CUT_REASONS), "")
-
-
-def _reasons_in(value: dict[str, Any], *, inside: bool) -> Iterator[str]:
-    for key in REASON_KEYS:
-        held = value.get(key)
-        for one in held if isinstance(held, list) else [held]:
-            if isinstance(one, dict):
-                yield from [one["reason"]] if isinstance(one.get("reason"), str) else _reasons_in(one, inside=False)
-            elif isinstance(one, str):
-                yield one
-    for held in (value[key] for key in INSIDE if inside and value.get(key)):
-        for part in _flat(held, LEVELS):
-            if isinstance(part, dict):
-                yield from _reasons_in(part, inside=True)
-
-
-def _flat(value: Any, depth: int) -> list[Any]:
-    """What a list, and lists in it, hold."""
-    return [part for one in value for part in _flat(one, depth - 1)] if isinstance(value, list) and depth else [value]
+            yield from reasons_in(value, inside=not up)

@@ -58,7 +58,7 @@ class Attempt:
 
 
 class Sent(NamedTuple):
-    """What was sent in the replay, by step of the branch, in display tokens: all that the cost model needs.
+    """What was sent in the replay, by step of the branch, in display tokens.
 
     ``tokens`` are the contexts, ``cached`` the longest common prefix with the request before as sent: what a cache may
     hold.

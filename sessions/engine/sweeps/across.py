@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from sessions.engine.base.words import counted
 from sessions.engine.sweeps.advice import (
     NOTHING,
+    SETTINGS,
+    UNCOUNTED,
     UNKNOWN,
     Advice,
     admitted,
@@ -16,6 +18,7 @@ from sessions.engine.sweeps.advice import (
     is_far_under,
     is_recorded,
     regret,
+    says_little,
 )
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import Row, Setting, Sweep, cost_key
@@ -58,7 +61,7 @@ def recommend_across(sweeps: Sequence[Sweep], floors: Mapping[str, float] | None
 
     None where there is none, or where losses are not counted.
     """
-    if not sweeps or any("needs_gone" not in row.more for one in sweeps for row in one.rows):
+    if not sweeps or not are_counted(sweeps):
         return None
     tables = [_table(one, floors or {}) for one in sweeps]
     held = [one.recorded for one in sweeps]
@@ -85,17 +88,25 @@ def advise_all(
     if len(sweeps) == 1:
         found = advise(sweeps[0], floors)
         return found, found.recommended.row.setting if found.recommended else None, None
-    alone = [advise(one, floors) for one in sweeps]
     if all(map(is_far_under, sweeps)):
         peak = max(one.recorded.totals.peak_context_tokens for one in sweeps)
         return Advice(NOTHING, f"Nothing to tune in any of them: the largest context is {peak:,} tokens."), None, None
-    if all(one.answer == NOTHING for one in alone):
-        n = max(len(one.weighed.steps) for one in sweeps)
-        return Advice(NOTHING, f"Too little to go by: {counted(n, 'request')} at most in each."), None, None
+    short = [one for one in sweeps if not is_far_under(one)]
+    if all(map(says_little, short)):
+        n = max(len(one.weighed.steps) for one in short)
+        said = f"Too little to go by: of those that came near a threshold none has more than {counted(n, 'request')}."
+        return Advice(NOTHING, said), None, None
+    if not are_counted(sweeps):
+        return Advice(UNKNOWN, UNCOUNTED), None, None
     across = recommend_across(sweeps, floors)
     if across is None:
         return Advice(UNKNOWN, "No setting may be advised on all sessions."), None, None
-    return Advice(UNKNOWN, f"{across.reason[0].upper()}{across.reason[1:]}."), across.setting, across
+    return Advice(SETTINGS, f"{across.reason[0].upper()}{across.reason[1:]}."), across.setting, across
+
+
+def are_counted(sweeps: Sequence[Sweep]) -> bool:
+    """Whether the losses of every setting are counted."""
+    return all("needs_gone" in row.more for one in sweeps for row in one.rows)
 
 
 def _table(sweep: Sweep, floors: Mapping[str, float]) -> Table:

@@ -22,6 +22,7 @@ SETTINGS, KEEP, NOTHING, UNKNOWN = "settings", "keep", "nothing", "unknown"
 """Answers: a setting is better; the recorded one stays; there is nothing to tune; too little is known to say."""
 LEAST_REQUESTS = 20
 """A session with fewer requests says nothing of the next one."""
+UNCOUNTED = "No advice before losses are counted."
 LEAST_SAVING = 0.03
 """Less than this share of the cost is nobody's reason to change a setting."""
 TIMES_AS_OFTEN = 2
@@ -155,7 +156,7 @@ def limit_of(row: Row) -> int:
 
 def window_words(row: Row, sweep: Sweep) -> str:
     """Whose window a row is held against: one typed by hand is told from the session's own, which a recording keeps."""
-    swept = any(WINDOW in one.values for one in sweep.rows)
+    swept = WINDOW in {axis.key for axis in sweep.axes}
     typed = None if swept else next((one.setting.window for one in sweep.rows), None)
     if typed in {None, sweep.recorded.window}:
         return "the window"
@@ -168,6 +169,11 @@ def is_far_under(sweep: Sweep) -> bool:
     return not held.totals.compactions and held.totals.peak_context_tokens < limit_of(held) / 2
 
 
+def says_little(sweep: Sweep) -> bool:
+    """Whether a session has too few requests to say anything of the next one."""
+    return len(sweep.weighed.steps) < LEAST_REQUESTS
+
+
 def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
     """The answer where no setting may be advised, whatever the figures of those ``admitted`` are."""
     held, weighed = sweep.recorded, sweep.weighed
@@ -176,10 +182,10 @@ def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
         whole = window_words(held, sweep)
         share = f"{peak / held.window:.0%} of {whole}" if 100 * peak >= held.window else f"{peak:,} tokens"
         return Advice(NOTHING, f"Nothing to tune: the context peaked at {share}.")
-    if n < LEAST_REQUESTS:
+    if says_little(sweep):
         return Advice(NOTHING, f"Nothing to tune: {counted(n, 'request')} say nothing of the next session.")
     if any("needs_gone" not in row.more for row in (held, *sweep.rows)):
-        return Advice(UNKNOWN, "No advice before losses are counted.")
+        return Advice(UNKNOWN, UNCOUNTED)
     if held.more.get("losses_open") or any(row.more.get("losses_open") for row in may):
         return Advice(UNKNOWN, "No advice: what is lost depends on a summary whose text is not known.")
     return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 CUT_OFF = "the reply was cut off"
-"""How the words of a ``SESSION_END`` begin whose last reply ended at a limit."""
+"""How the words of a ``SESSION_END`` or ``REPLY_CUT`` begin whose reply ended at a limit."""
 
 CUT_REASONS = frozenset({
     "length", "max_tokens", "max-tokens", "max_output_tokens", "model_length", "model_context_window_exceeded",
@@ -59,7 +59,7 @@ class EventKind(StrEnum):
     MODEL_CHANGE = "model change"
     SESSION_END = "session end"
     REPLY_CUT = "reply cut off"
-    """A reply that ended at a limit, and that others followed."""
+    """A reply that ended at a limit and that others followed; without a code, any that may have ended at one."""
     SUBAGENT = "subagent refused"
     CONTEXT_LISTED = "context listed"
     SETTINGS = "settings"

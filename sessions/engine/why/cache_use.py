@@ -45,7 +45,7 @@ def _counted(transcript: Transcript) -> str:
 
 
 def counts_twice(usages: Sequence[Usage]) -> bool:
-    """Whether the input of three requests or more already holds the cached tokens that are added to it (verdicts 3.2, 3.37).
+    """Whether the input of three requests or more holds the cached tokens that are added to it (verdicts 3.2, 3.37).
 
     A cached prefix that stands still while the input grows is no part of it.
     """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from django.http import QueryDict
@@ -193,6 +194,11 @@ def completed(state: SweepState, weighed: Weighed) -> SweepState:
     if state.overs or state.several:
         return state
     return replace(state, overs=(usual_over(state.replay, weighed),))
+
+
+def of_several(sessions: Sequence[Session]) -> dict[str, Any]:
+    """What an address of several sessions has otherwise than that of one: whose they are, and nothing chosen in it."""
+    return {"sessions": tuple(one.pk for one in sessions), "pick": None, "b": None, "usual_losses": False}
 
 
 def options_of(state: SweepState, sessions: Sequence[Session]) -> Options:

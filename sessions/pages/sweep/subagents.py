@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 
 from django.urls import reverse
 
+from sessions.engine.base.errors import UnreadableInput
 from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.picks import advised
 from sessions.runs import sweeps
 
-SECONDS = 2.0
+SECONDS = sweeps.INLINE_SECONDS
 """The types whose sweep is not begun by then are a link to it."""
 
 
@@ -40,7 +41,7 @@ def type_rows(state: urlstate.SweepState, kinds: Mapping[str, Sequence[Session]]
     started, found = time.perf_counter(), []
     for name, those in kinds.items():
         some = list(those[: urlstate.MAX_SESSIONS])
-        own = replace(state, sessions=tuple(one.pk for one in some), pick=None, b=None, usual_losses=False)
+        own = replace(state, **urlstate.of_several(some))
         is_late = time.perf_counter() - started > SECONDS
         setting, says = ("", "") if is_late else _advised(own, some, len(those))
         found.append(
@@ -54,7 +55,10 @@ def type_rows(state: urlstate.SweepState, kinds: Mapping[str, Sequence[Session]]
 
 def _advised(state: urlstate.SweepState, some: Sequence[Session], n: int) -> tuple[str, str]:
     """The setting in words, and why; "" for what a page does not wait for; ``some`` are the largest of ``n``."""
-    swept = sweeps.swept(urlstate.options_of(state, some), some)
+    try:
+        swept = sweeps.swept(urlstate.options_of(state, some), some)
+    except UnreadableInput:  # the file of one of them is gone: that takes nothing from their parent's page
+        return "", ""
     if not swept.complete:
         return "", ""
     advice, setting, _ = advised(swept, dict(state.floors))

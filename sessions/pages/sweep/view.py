@@ -52,7 +52,7 @@ def sweep(request: HttpRequest, session_id: str) -> HttpResponse:
     found = session_or_404(session_id)
     state = _asked([found], request.GET, one=True)
     path = reverse("sessions:sweep", args=[found.pk])
-    alone = {"sessions": (found.pk,), "pick": None, "b": None, "usual_losses": False}
+    alone = urlstate.of_several([found])
     try:
         shown = _context(state, [found], path)
     except UnreadableInput:  # the texts that losses need are gone; everything else is known

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
+from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Usage
@@ -17,7 +17,6 @@ EVENTS = frozenset(
     ("messageStart", "contentBlockStart", "contentBlockDelta", "contentBlockStop", "messageStop", "metadata")
 )
 BLOCKS = frozenset(("text", "toolUse", "toolResult", "reasoningContent", "image", "document", "json", "cachePoint"))
-MAX_BLOCKS = 10_000
 
 
 def is_block(value: Any) -> bool:
@@ -53,7 +52,7 @@ def block_of(block: Any) -> Any:
     if call:
         return {"type": "tool_use", "id": call.get("toolUseId"), "name": call.get("name"), "input": call.get("input")}
     if result:
-        parts = [block_of(part) for part in as_list(result.get("content"))]
+        parts = blocks_of(as_list(result.get("content")))
         failed = {"is_error": True} if result.get("status") == "error" else {}
         return {"type": "tool_result", "tool_use_id": result.get("toolUseId"), "content": parts, **failed}
     if thought:
@@ -92,7 +91,7 @@ def response_of(events: Iterable[Record]) -> dict[str, Any]:
     for event in events:
         ((kind, held),) = event.items()
         index = count_of(held.get("contentBlockIndex"))
-        block = blocks.setdefault(index, {}) if kind.startswith("contentBlock") and 0 <= index < MAX_BLOCKS else {}
+        block = blocks.setdefault(index, {}) if kind.startswith("contentBlock") else {}
         if kind == "contentBlockStart":
             block |= as_dict(held.get("start"))
         delta = as_dict(held.get("delta"))
@@ -123,10 +122,4 @@ def converse_usage(usage: Record) -> Usage | None:
 
 def logged_usage(record: Record) -> Usage | None:
     """Usage as Bedrock's log of invocations counts it beside the bodies."""
-    sent, made = as_dict(record.get("input")), as_dict(record.get("output"))
-    return exclusive_usage(
-        count_of(sent.get("inputTokenCount")),
-        count_of(made.get("outputTokenCount")),
-        cache_read=count_of(sent.get("cacheReadInputTokenCount")),
-        cache_write=count_of(sent.get("cacheWriteInputTokenCount")),
-    )
+    return usage_at({**as_dict(record.get("input")), **as_dict(record.get("output"))}, "bedrock log")

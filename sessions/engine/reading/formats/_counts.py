@@ -37,6 +37,9 @@ class UsageKeys(NamedTuple):
 USAGE_KEYS = {
     "ag_ui": UsageKeys("inputTokens", "outputTokens", "cachedInputTokens", "", "reasoningTokens", includes=True),
     "atif": UsageKeys("prompt_tokens", "completion_tokens", "cached_tokens", includes=True),
+    "bedrock log": UsageKeys(
+        "inputTokenCount", "outputTokenCount", "cacheReadInputTokenCount", "cacheWriteInputTokenCount"
+    ),
     "braintrust": UsageKeys(
         "prompt_tokens", "completion_tokens", "prompt_cached_tokens", "prompt_cache_creation_tokens",
         "completion_reasoning_tokens", includes=True,

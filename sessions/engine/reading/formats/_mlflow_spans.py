@@ -36,7 +36,8 @@ def in_words(attributes: Attributes) -> dict[str, tuple[Any, Path]]:
     found.setdefault("openinference.span.kind", ("LLM" if kind in CALLS else kind or "CHAIN", path))
     if kind in CALLS:
         model = text_of(as_dict(_value(found, "input.value")).get("model"))
-        found |= {} if "gen_ai.request.model" in found or not model else {"gen_ai.request.model": (model, path)}
+        if model:
+            found.setdefault("gen_ai.request.model", (model, path))
         for name, n in _counts(found).items():
             found.setdefault(name, (n, path))
     elif call_id := _answered(_value(found, "output.value")) if kind == "TOOL" else "":

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sessions.engine.reading.formats._converse import block_of
+from sessions.engine.reading.formats._converse import blocks_of
 from sessions.engine.reading.formats._mlflow_spans import in_words
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded
@@ -58,14 +58,15 @@ def spans_in(record: Record, origin: Origin) -> Iterator[Span]:
         yield _span(record, origin)
         return
     told = as_dict(as_dict(record.get("info")).get("trace_metadata"))
-    session = {"session.id": named} if (named := text_of(told.get("mlflow.trace.session"))) else {}
+    named = text_of(told.get("mlflow.trace.session"))
+    session: dict[str, tuple[Any, Path]] = {"session.id": (named, ())} if named else {}
     for position, span in enumerate(as_list(record.get("data"))):  # a page of Phoenix's
         if is_span(span):
             yield _span(span, inside(origin, "data", position))
     for position, span in enumerate(as_list(as_dict(record.get("data")).get("spans"))):
         if is_span(span):
             found = _span(span, inside(origin, "data", "spans", position))
-            yield replace(found, attributes={**{key: (name, ()) for key, name in session.items()}, **found.attributes})
+            yield replace(found, attributes={**session, **found.attributes})
     for key, scope_key in (("resourceSpans", "scopeSpans"), ("resource_spans", "scope_spans")):
         for n_resource, resource in enumerate(as_list(record.get(key))):
             for n_scope, scope in enumerate(as_list(as_dict(resource).get(scope_key))):
@@ -141,7 +142,7 @@ def _of_event(event: Record) -> Any:
     if isinstance(said, dict) and said.keys() & {"role", "content", "tool_calls"}:
         return normal({"role": role} | said)
     is_blocks = isinstance(said, list) and all(isinstance(block, dict) for block in said)
-    content = [block_of(block) for block in said] if is_blocks else raw
+    content = blocks_of(said) if is_blocks else raw
     call = {"tool_call_id": held["id"]} if role == "tool" and text_of(held.get("id")) else {}
     return {"role": role, "content": content, **call}
 

@@ -125,8 +125,9 @@ def _message_contents(message: Record) -> tuple[Content, ...]:
         return gemini.parts_of(parts)
     if any(as_dict(part).get("type") in ("tool-call", "tool-result") for part in as_list(held)):
         return ai_sdk.parts_of(held, role_of(message))
-    if any(map(converse.is_block, as_list(held))):
-        message = {**message, "content": converse.blocks_of(held)}
+    message = (
+        converse.message_of({**message, "content": held}) if any(map(converse.is_block, as_list(held))) else message
+    )
     extra = as_dict(message.get("additional_kwargs")).get("tool_calls")
     if calls := as_list(decoded(message.get("tool_calls"))) or as_list(decoded(extra)):
         message = {**message, "tool_calls": calls}

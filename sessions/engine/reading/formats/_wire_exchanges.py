@@ -148,8 +148,8 @@ def call_at(exchange: HttpExchange, origin: Origin) -> TracedCall:
     said = next((request[key] for key in told if key in request), None)
     record, beside = exchange.record, as_dict(exchange.record.get("request"))
     times = (seconds(place.get(key)) for place in (record, beside) for key in TIME_KEYS)
-    models = (response.get("model"), response.get("modelVersion"))
-    ids = (response.get("id"), response.get("responseId"), record.get("requestId"))
+    models = (response.get("model"), gemini.field_of(response, "modelVersion"))
+    ids = (response.get("id"), gemini.field_of(response, "responseId"), record.get("requestId"))
     # The session that a client names in the request's metadata, or to Helicone.
     match = SESSION.search(text_of(as_dict(request.get("metadata")).get("user_id")))
     held = record.get("request_properties") or record.get("properties") or beside.get("properties")
@@ -172,14 +172,14 @@ def model_of(exchange: HttpExchange) -> str:
     found = GEMINI_MODEL.search(_address(exchange.record))
     named = text_of(exchange.request.get("model")).removeprefix("models/") or (found[1] if found else "")
     beside = text_of(exchange.record.get("modelId")).rpartition("/")[2]
-    return named or beside or text_of(as_dict(exchange.response).get("modelVersion"))
+    return named or beside or text_of(gemini.field_of(as_dict(exchange.response), "modelVersion"))
 
 
 def response_usage(response: Record) -> Usage | None:
     """Usage of a response: the Messages API excludes cached tokens from its input, the others include them."""
     usage = response.get("usage")
-    if "usageMetadata" in response:
-        return gemini.gemini_usage(response["usageMetadata"])
+    if counts := gemini.field_of(response, "usageMetadata"):
+        return gemini.gemini_usage(counts)
     if isinstance(usage, dict) and "inputTokens" in usage:
         return converse.converse_usage(usage)
     if not isinstance(usage, dict):

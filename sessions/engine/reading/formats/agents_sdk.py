@@ -247,26 +247,26 @@ def _turns(source: Source) -> dict[int, Record]:
 
 def _counted(session: Transcript, turns: Mapping[int, Record]) -> Transcript:
     """The same with the usage of turns: that of a call where a turn had one, else a sum of several."""
-    calls: dict[int, list[Request]] = {}
-    rows: dict[int, Record] = {}
+    calls: dict[int, tuple[Record, list[Request]]] = {}
     for request in session.requests:
         origin = session.messages[request.message].origins[0] if request.message is not None else None
         counts = turns.get(count_of(origin.path[1])) if origin else None
         if counts is not None:
-            rows[id(counts)] = counts
-            calls.setdefault(id(counts), []).append(request)
+            calls.setdefault(id(counts), (counts, []))[1].append(request)
     told: dict[int, Usage | None] = {}
-    n_calls = sent = received = 0
-    for name, counts in rows.items():
-        usage = openai_usage({**counts, **{key: decoded(counts.get(key)) for key in DETAILS}})
-        if count_of(counts.get("requests")) == len(calls[name]) == 1:
-            told[calls[name][0].index] = usage
+    sums = [0, 0, 0]
+    for counts, requests_of in calls.values():
+        usage, n = (
+            openai_usage({**counts, **{key: decoded(counts.get(key)) for key in DETAILS}}),
+            count_of(counts.get("requests")),
+        )
+        if n == len(requests_of) == 1:
+            told[requests_of[0].index] = usage
         elif usage:
-            n_calls, sent, received = (
-                n_calls + count_of(counts.get("requests")), sent + usage.context, received + usage.output
-            )  # fmt: skip
-    sums = f"{sent:,} tokens sent and {received:,} received in {counted(n_calls, 'request')}"
-    notes = files.noted((sent, f"Of turns with several calls the file reports sums ({sums}): no usage of single calls"))
+            sums = [a + b for a, b in zip(sums, (n, usage.context, usage.output), strict=True)]
+    n, sent, received = sums
+    counted_there = f"{sent:,} tokens sent and {received:,} received in {counted(n, 'request')}"
+    notes = files.noted((sent, f"Counts of turns whose single calls the file does not count: {counted_there}"))
     requests = tuple(replace(one, usage=told.get(one.index, one.usage)) for one in session.requests)
     return replace(session, requests=requests, warnings=(*session.warnings, *notes))
 

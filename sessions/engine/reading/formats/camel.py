@@ -23,7 +23,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
 from sessions.engine.reading.formats._provider_errors import Refusal, failed_compaction
-from sessions.engine.reading.formats._records import first_objects, records, stem_of
+from sessions.engine.reading.formats._records import first_records, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -57,7 +57,7 @@ def _contents(record: Any) -> tuple[Content, ...]:
     if not isinstance(name, str):
         return tuple(found)
     if text_of(as_dict(record).get(ROLE)) in ("function", "tool"):
-        answer = Content(Kind.TEXT, text=written(result if result is not None else ""))
+        answer = Content(Kind.TEXT, text=written(result))
         return (result_of((answer,), message.get("tool_call_id")),)
     return (*found, tool_use(message.get("args"), name, message.get("tool_call_id")))
 
@@ -70,8 +70,7 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        held = head.document if isinstance(head.document, list) else first_objects(head)
-        n_records = sum(map(_is_record, held))
+        n_records = sum(map(_is_record, first_records(head)))
         return Sniff(92, f"{n_records} records of a memory, with {ROLE}") if n_records else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:

@@ -15,10 +15,10 @@ from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaqu
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered
 from sessions.engine.reading.formats._chat_blocks import role_of
-from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
+from sessions.engine.reading.formats._counts import INPUTS, inclusive_usage, usage_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
-from sessions.engine.reading.formats._traces import decoded, tools_of, usage_in
+from sessions.engine.reading.formats._traces import decoded, tools_of, usage_in, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
@@ -57,7 +57,7 @@ def _part(part: Any) -> Content:
     if call:
         return tool_use(call.get("input"), call.get("name"), call.get("ref") or call.get("name"))
     if result:
-        said = Content(Kind.TEXT, text=written(result.get("output") or ""))
+        said = Content(Kind.TEXT, text=written(result.get("output")))
         return result_of((said,), result.get("ref") or result.get("name"))
     if url := text_of(media.get("url")):
         return media_link(url, text_of(media.get("contentType")))
@@ -101,14 +101,14 @@ def _span(value: Record, origin: Origin) -> Span:
 
 def _usage(output: Record) -> Usage | None:
     """Usage by the provider's own answer, else as Genkit counts it."""
-    raw = usage_in(output.get("custom")) or usage_in(output.get("raw"))
+    if raw := usage_in(output.get("custom")) or usage_in(output.get("raw")):
+        return raw
     usage = as_dict(output.get("usage"))
     own = as_dict(usage.get("custom"))
     names = ("inputTokens", "outputTokens", "cachedContentTokens", "cacheWriteTokens", "thoughtsTokens", "totalTokens")
     sent, made, cached, kept, thought, total = (count_of(usage.get(name)) for name in names)
-    read, written_ = (count_of(own.get(f"cache_{what}_input_tokens")) for what in ("read", "creation"))
-    if raw or read or written_:
-        return raw or exclusive_usage(sent, made, cache_read=read, cache_write=written_)
+    if any(count_of(own.get(key)) for key in INPUTS[1:]):
+        return usage_of({"input_tokens": sent, "output_tokens": made, **own})
     beside = thought if total == sent + made + thought else 0
     return inclusive_usage(sent, made + beside, cache_read=cached, cache_write=kept, reasoning=thought)
 
@@ -125,8 +125,7 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     sent, output = as_dict(span.read(INPUT)), as_dict(span.read(OUTPUT))
     at = inside(span.origin, ATTRIBUTES)
     path: Path = ("message",) if isinstance(output.get("message"), dict) else ("candidates", 0, "message")
-    candidate = as_dict(next(iter(as_list(output.get("candidates"))), None))
-    reply = as_dict(output.get("message")) or as_dict(candidate.get("message"))
+    reply = as_dict(value_at(output, path))
     replied = [CallMessage(Role.ASSISTANT, _contents(reply), (inside(at, OUTPUT, *path),), span.id)] if reply else []
     around = ancestors(span.parent, by_id, lambda one: one.parent)
     named = (text_of(one.read(key)) for one in (span, *around) for key in SESSIONS)
@@ -176,11 +175,10 @@ class _Format(Format):
         calls = answered(_call(span, by_id) for span in spans if span.kind == "model")
         if not calls:
             raise misread("no actions of a model among Genkit's spans")
-        n_others = sum(span.kind != "model" for span in spans)
-        others = (span for span in spans if span.kind != "model")
+        others = [span for span in spans if span.kind != "model"]
         end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, span.kind) for span in others))
         transcripts = sessions_of(calls, measure, stem=stem_of(source.name))
-        notes = noted((n_others, f"Spans that are no requests: {n_others}"))
+        notes = noted((len(others), f"Spans that are no requests: {len(others)}"))
         return Parsed(transcripts, tuple(skipped), warnings=notes)
 
     contents = each_value(_contents)

@@ -70,8 +70,8 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        first = ((record, _list_key(record)) for record, _ in map(_state, first_records(head)))
-        found = [value for record, key in first for value in (record[key] if key else [record])]
+        first = map(_state, first_records(head))
+        found = [value for record, _, key in first for value in (record[key] if key else [record])]
         if isinstance(head.document, list):
             found += [item for items in head.document[:20] if isinstance(items, list) for item in items]
         shapes = [shape for value in found if (shape := dumped.shape_of(value))]
@@ -121,10 +121,13 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
         assembly.request(index, usage, response_id=native, model=model)
 
 
-def _state(record: Record) -> tuple[Record, Path]:
-    """The state that a record is, or holds as a thread's ``values``, and the path to it."""
+def _state(record: Record) -> tuple[Record, Path, str]:
+    """The state that a record is, or holds as a thread's ``values``, the path to it, and where its messages are."""
+    if key := _list_key(record):
+        return record, (), key
     held = as_dict(record.get("values"))
-    return (held, ("values",)) if not _list_key(record) and _list_key(held) else (record, ())
+    key = _list_key(held)
+    return (held, ("values",), key) if key else (record, (), "")
 
 
 def _list_key(record: Record) -> str:
@@ -142,9 +145,9 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
             yield [(item, inside(place, position)) for position, item in enumerate(as_list(items))], None
         return
     for whole, place in records(source, skipped):
-        record, path = _state(whole)
+        record, path, key = _state(whole)
         origin = inside(place, *path)
-        if key := _list_key(record):
+        if key:
             held = enumerate(record[key])
             yield [(item, inside(origin, key, position)) for position, item in held], (record, origin)
         else:

@@ -200,7 +200,7 @@ def _usage(value: Record, attributes: Record) -> Usage | None:
 
 
 def _with_doubled(transcripts: tuple[Transcript, ...], observations: Sequence[Observation]) -> tuple[Transcript, ...]:
-    """The same, the last with a note where what Langfuse shows as the input has the cached tokens a second time."""
+    """The same with a note where what Langfuse shows as the input has the cached tokens a second time."""
     shown = sum(count_of(o.value.get("inputUsage")) for o in observations if o.value.get("type") == "GENERATION")
     usages = [request.usage for one in transcripts for request in one.requests if request.usage]
     sent, read = sum(usage.context for usage in usages), sum(usage.cache_read for usage in usages)
@@ -208,7 +208,7 @@ def _with_doubled(transcripts: tuple[Transcript, ...], observations: Sequence[Ob
         return transcripts
     said = f"Langfuse counts the cached tokens twice: it shows {shown:,} tokens of input where {sent:,} were sent"
     event = RecordedEvent(EventKind.CACHE_NOTED, 0, 0, said)
-    return (*transcripts[:-1], replace(transcripts[-1], events=(*transcripts[-1].events, event)))
+    return tuple(replace(one, events=(*one.events, event)) for one in transcripts)
 
 
 def _notes(others: Sequence[Observation]) -> tuple[str, ...]:

@@ -18,11 +18,12 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
 from sessions.engine.reading.formats._counts import INPUTS, first_count, openai_usage, usage_of
+from sessions.engine.reading.formats._end_reasons import cut_in, reasons_in
 from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import first_records, inside, noted, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 MAX_DEPTH, LEAST, MAX_BESIDE = 6, 2, 8
@@ -174,13 +175,11 @@ def _told_beside(around: Around, n_replies: int) -> list[Record]:
     told: list[dict[str, Any]] = [{} for _ in range(n_replies)]
     for record, _ in around if n_replies >= LEAST else ():
         for entries in map(as_list, record.values()):
-            plain = [_plain(entry) for entry in entries if isinstance(entry, dict) and not _message(entry)]
-            if len(plain) != n_replies or len(entries) != n_replies:
+            if len(entries) != n_replies or not all(isinstance(one, dict) and not _message(one) for one in entries):
                 continue
-            for n, entry in enumerate(plain):
-                reason = text_of(entry.get("stop_reason")) or text_of(as_dict(entry.get("action")).get("stop_reason"))
+            for n, entry in enumerate(map(_plain, entries)):
                 kind = EventKind.SESSION_END if n + 1 == n_replies else EventKind.REPLY_CUT
-                if reason in CUT_REASONS:
+                if reason := cut_in(reasons_in(entry)):
                     told[n]["cut"] = Refusal(kind, words=f"{CUT_OFF}: {reason}", code=reason)
                 if _usage({"usage": entry}):
                     told[n]["usage"] = entry

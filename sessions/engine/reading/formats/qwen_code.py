@@ -69,6 +69,7 @@ class _Format(Format):
     coverage = Coverage(
         "0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
         error="ui_telemetry error_message, status_code", compaction="chat_compression",
+        who="slash_command /compress: manual", failed="compressionStatus 2 or 3",
         window="contextWindowSize", model="model",
     )  # fmt: skip
 
