@@ -6,12 +6,22 @@ what the one before wrote, unless something before it has changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 
 from sessions.engine.base.prompt_cache import HOUR_TTL_SECONDS, LEAST_CACHED, TTL_SECONDS
+from sessions.engine.base.words import request_words
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Kind, RecordedClearing, RecordedCompaction, Request, Transcript, Usage
+from sessions.engine.transcript.types import (
+    Kind,
+    RecordedClearing,
+    RecordedCompaction,
+    Request,
+    Role,
+    Transcript,
+    Usage,
+)
 
 Pair = tuple[Request, Request]
 FRESH = 0.2
@@ -19,11 +29,15 @@ FRESH = 0.2
 NOTED = frozenset({EventKind.CACHE_UNREAD, EventKind.CACHE_NOTED})
 LOST, ALIKE, NEARLY_ALL = 0.25, 0.02, 0.9
 """The share of what it held that was not read, of heads that are one, of pairs."""
-LEAST_PAIRS, SHOWN, LEAST_UNREAD = 2, 3, 3
-"""Pairs that lose the cache, sizes that are told, requests in a row that read nothing, from which it is."""
+LEAST_PAIRS, SHOWN, LEAST_UNREAD, UNREAD = 2, 3, 3, 3
+"""Pairs that lose the cache, sizes that are told, requests in a row that read nothing, from which it is; one in so many
+of prompts that came again."""
 LEFT, LEFT_OFTEN, OFTEN, LEAST_BROKEN = 0.1, 0.25, 0.25, 100_000
 """The share of a cache that may still be read where it counts as lost: ``LEFT``, and ``LEFT_OFTEN`` where a share of
 ``OFTEN`` of the pairs lose it; tokens written anew from which that is told."""
+STAYED = 0.35
+"""The share of a prompt that may go with messages that are left out where the rest could have been read."""
+CLOCK = re.compile(r"(?:[\w' ]{0,40}[:=]? ?)?(?:\d{4}-\d\d-\d\d[T ])?\b\d{1,2}:\d\d(?::\d\d)?\b")
 REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 """Times its head that a prompt has at least; how many prompts read the head at least, and which share of them."""
 
@@ -39,9 +53,56 @@ def _counted(transcript: Transcript) -> str:
     """The same by the counts of the requests alone."""
     if doubled := _doubled(transcript):
         return doubled
-    pairs = _pairs(transcript, (*transcript.compactions, *transcript.clearings))
+    reads = any(request.usage and request.usage.cache_read for request in transcript.requests)
+    # Where nothing was ever read, no compaction is why.
+    pairs = _pairs(transcript, (*transcript.compactions, *transcript.clearings) if reads else ())
     told = _one_head(transcript) or _broken(transcript, pairs) or _never_read(transcript, pairs)
-    return told or _unread(transcript, pairs)
+    told = told or _unread(transcript, pairs) or _repeated(transcript) or _lost_with_messages(transcript)
+    return f"{told[:-1]}; {front}." if told and (front := _front(transcript)) else told
+
+
+def _front(transcript: Transcript) -> str:
+    """That a time of day stands at the front of the prompt, in a clause; else ""."""
+    first = transcript.messages[0] if transcript.messages else None
+    found = CLOCK.search(first.preview) if first is not None and first.role is Role.SYSTEM else None
+    return f'the system prompt begins with a time of day ("{found[0].strip()}")' if found else ""
+
+
+def _repeated(transcript: Transcript) -> str:
+    """That of requests as long as the one before, within the cache's life, some read it and some not, or ""."""
+    sent = [r for r in transcript.requests if r.usage and not r.usage.placeholder and r.usage.context >= LEAST_CACHED]
+    alike = [(one, other) for one, other in pairwise(sent) if _is_soon(one, other) and _are_alike(one, other)]
+    reads = [other.usage.cache_read for _, other in alike if other.usage]
+    read = [size for size in reads if size]
+    n_unread = len(reads) - len(read)
+    if min(len(read), n_unread) < LEAST_PAIRS or UNREAD * n_unread < len(reads):
+        return ""
+    if any(request.usage and request.usage.cache_write for request in sent):
+        return ""
+    size = max(other.usage.context for _, other in alike if other.usage)
+    again = f"Cache: of {len(reads):,} prompts as long as the one before, up to {size:,} tokens"
+    return f"{again}, {n_unread:,} read nothing from it, the others up to {max(read):,}."
+
+
+def _lost_with_messages(transcript: Transcript) -> str:
+    """That a request after messages were left out read nothing from the cache, though most was sent again, or ""."""
+    requests = transcript.requests
+    for compaction in transcript.compactions:
+        now = requests[compaction.request] if compaction.request < len(requests) else None
+        before = requests[compaction.request - 1] if compaction.request else None
+        if now is None or before is None or not now.usage or not before.usage or not _is_soon(before, now):
+            continue
+        if before.usage.cache_read >= LEAST_CACHED and not now.usage.cache_read and _are_alike(before, now, STAYED):
+            read = f"{request_words(now.index)} read none of {now.usage.context:,} tokens"
+            were = f"{before.usage.cache_read:,} were read before messages were left out"
+            return f"Cache: {read}: {were}, which makes its prefix another."
+    return ""
+
+
+def _are_alike(one: Request, other: Request, share: float = ALIKE) -> bool:
+    """Whether the prompts of two requests are as long, within a share of the first."""
+    sizes = [request.usage.context if request.usage else 0 for request in (one, other)]
+    return abs(sizes[1] - sizes[0]) <= share * sizes[0]
 
 
 def counts_twice(usages: Sequence[Usage]) -> bool:
@@ -185,12 +246,17 @@ def _pairs(transcript: Transcript, changes: Iterable[RecordedCompaction | Record
     sent = [request for request in transcript.requests if request.on_branch and request.usage]
     found = []
     for one, other in pairwise(sent):
-        life = HOUR_TTL_SECONDS if one.usage and one.usage.cache_write_1h else TTL_SECONDS
-        if one.timestamp is None or other.timestamp is None or not 0 <= other.timestamp - one.timestamp <= life:
-            continue
-        if one.model == other.model and changed.isdisjoint(range(one.index + 1, other.index + 1)):
+        if _is_soon(one, other) and changed.isdisjoint(range(one.index + 1, other.index + 1)):
             found.append((one, other))
     return found
+
+
+def _is_soon(one: Request, other: Request) -> bool:
+    """Whether the second request, of the same model, came within the life of what the first left in the cache."""
+    life = HOUR_TTL_SECONDS if one.usage and one.usage.cache_write_1h else TTL_SECONDS
+    if one.timestamp is None or other.timestamp is None or one.model != other.model:
+        return False
+    return 0 <= other.timestamp - one.timestamp <= life
 
 
 def _is_lost(one: Usage, other: Usage) -> bool:

@@ -78,6 +78,21 @@ def small_window(case: Case) -> Iterable[Explanation]:
     yield Explanation(WINDOW, FILLED | Fact.CHANGE, because, (row,), (SETTING,))
 
 
+def fallen_window(case: Case) -> Iterable[Explanation]:
+    """The recorded window fell within the session though the model stayed the same (verdicts 3.35)."""
+    transcript, steps, at = case.weighed.transcript, case.weighed.steps, case.position
+    sent = [transcript.requests[step.request] for step in steps[:at]]
+    now = transcript.requests[steps[at].request].window if at < len(steps) else 0
+    now, before = now or transcript.window or 0, max((request.window for request in sent), default=0)
+    names = {request.model for request in sent if request.window == before} | {case.model.name}
+    if case.trigger == "manual" or not now or before < MUCH_LARGER * now or len(names) > 1:
+        return
+    before, now = case.agent.own_window(before), case.agent.own_window(now)
+    row = case.row(f"The transcript records a window of {before:,} tokens, then one of {now:,}", now)
+    because = f"the recorded window fell from {before:,} to {now:,} tokens while the model stayed {case.model.name}"
+    yield Explanation(WINDOW, FILLED | Fact.CHANGE, because, (row,), advice=LARGER)
+
+
 def smaller_later(case: Case) -> Iterable[Explanation]:
     """It came by itself far under what was answered, and compacted at, earlier in the session (verdicts 3.35)."""
     figure, previous = case.saw, case.previous

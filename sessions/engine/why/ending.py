@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import ENDS, EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.said import MOST_QUOTED
@@ -23,6 +23,11 @@ LEAST_CHARS = 20
 
 
 def ending_sentence(transcript: Transcript) -> str:
+    """That the last reply is empty, or alike again and again, or what stands unanswered at the end; else ""."""
+    return _empty(transcript) or _unanswered(transcript)
+
+
+def _unanswered(transcript: Transcript) -> str:
     """What stands unanswered at the end, in a sentence; or a last reply that comes again and again; else ""."""
     said = [m for m in transcript.messages if m.blocks and not m.meta and not m.attachment]
     last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
@@ -44,6 +49,20 @@ def ending_sentence(transcript: Transcript) -> str:
     if open_calls and not is_answered:
         return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
     return _alike(said[: last + 1])
+
+
+def _empty(transcript: Transcript) -> str:
+    """That the last reply has nothing in it by its usage and by its content, in a sentence; else ""."""
+    last = next((request for request in reversed(transcript.requests) if request.on_branch), None)
+    usage = last.usage if last is not None else None
+    if last is None or usage is None or usage.placeholder or usage.output or last.aborted:
+        return ""
+    if last.message is not None and transcript.messages[last.message].blocks:
+        return ""
+    if any(event.kind in ENDS or event.kind == EventKind.INTERRUPTION for event in transcript.events):
+        return ""
+    after = f"nothing came after a prompt of {usage.context:,} tokens"
+    return f"The last reply is empty: {after}; the file does not say why."
 
 
 def _prompts(said: Sequence[Message]) -> list[Message]:

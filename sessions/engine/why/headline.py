@@ -15,6 +15,7 @@ from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence, largest_fall
 from sessions.engine.why.largest import listed_part, noted_size, peak_sentence, short_usage
+from sessions.engine.why.odd_usage import odd_usage
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.usage_notes import beside
@@ -150,12 +151,13 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
-    fall, short = largest_fall(falls), "" if falls else short_usage(weighed)
+    fall, short = largest_fall(falls), "" if falls else short_usage(weighed) or odd_usage(weighed)
     size, transcript = noted_size(weighed) or peak_sentence(weighed), weighed.transcript
-    said = falls_sentence(falls) or short or " ".join(filter(None, (listed_part(weighed), "No compaction.", size)))
-    ends = cache_sentence(transcript), ending_sentence(transcript)
-    change = causes.CHANGES[causes.CUT] if fall and fall.settings else ""
-    text = " ".join(filter(None, (said, change, *beside(weighed), *ends)))
+    trouble, notes = beside(weighed)
+    cache, change = cache_sentence(transcript), causes.CHANGES[causes.CUT] if fall and fall.settings else ""
+    leads = falls_sentence(falls) or short
+    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, "No compaction.", size)
+    text = " ".join(filter(None, (*told, notes, ending_sentence(transcript))))
     if fall is None:
         return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, fall.point, fall.because, "possible" if fall.settings else "unknown")

@@ -38,7 +38,7 @@ PART_OF_WINDOW, PART_OF_FIRST, LEAST_SYSTEM = 4, 2, 10_000
 from so many tokens."""
 LEAST_FIRST, PART_TYPED = 5_000, 0.25
 """Tokens of the first request from which it is told what is no message's of them, and the share that may be one's."""
-LEAST_CUT = 1_000
+LEAST_CUT = 500
 """Tokens of text over a usage from which the usage is not that of the text, where it is a third of it at most."""
 UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""

@@ -123,7 +123,15 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
         figures = [_figure(case)]
     at_once = case.compaction is not None and case.previous is not None and not case.run
     once = "no request was answered since the compaction before" if at_once else ""
-    return "; ".join(filter(None, (words or _announced(case), once, *figures, _growth(case)))) or NO_FIGURE
+    told = words or _announced(case), once, *figures, _left_out(case), _growth(case)
+    return "; ".join(filter(None, told)) or NO_FIGURE
+
+
+def _left_out(case: Case) -> str:
+    """How many messages a compaction took out without a summary in their place, in a clause; else ""."""
+    n = len(case.gone) if case.compaction is not None and case.compaction.message is None else 0
+    were = "was" if n == 1 else "were"
+    return f"{counted(n, 'message')} {were} left out, and no summary stands for them" if n else ""
 
 
 def _announced(case: Case) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import NamedTuple
+
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import request_words
@@ -15,14 +18,25 @@ from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.orphans import parted_sentence
 from sessions.engine.why.shared import shared_facts
 
-LEAST_BLIND = 3
-"""Answers from which usage that is missing is told."""
+LEAST_BLIND, MOST_TOOLS = 3, 2
+"""Answers from which usage that is missing is told; tools whose cleared results are counted."""
 
 
-def beside(weighed: Weighed) -> tuple[str, ...]:
-    """What was not reported, cleared or parted, and which subagents were refused, a sentence each; else ""."""
-    usages = _blind(weighed), _partly_blind(weighed), _replies_cut(weighed)
-    return parted_sentence(weighed.transcript), _cleared(weighed), _subagents(weighed), *usages
+class Beside(NamedTuple):
+    """What stands beside the event of a first line; where there is none, ``trouble`` stands before the size."""
+
+    trouble: str
+    notes: str
+
+
+def beside(weighed: Weighed) -> Beside:
+    """What was cut off, parted, cleared, refused to subagents, or not reported, in sentences; "" where nothing was."""
+    blind = _blind(weighed)
+    is_blind = writer_of(weighed.transcript).name in READS_USAGE
+    trouble = _replies_cut(weighed), parted_sentence(weighed.transcript), _cleared(weighed), _subagents(weighed)
+    troubles = (*trouble, blind) if is_blind else trouble
+    notes = ("" if is_blind else blind, _partly_blind(weighed))
+    return Beside(" ".join(filter(None, troubles)), " ".join(filter(None, notes)))
 
 
 def usage_of_request(weighed: Weighed, request: int) -> Usage | None:
@@ -31,13 +45,16 @@ def usage_of_request(weighed: Weighed, request: int) -> Usage | None:
 
 
 def _cleared(weighed: Weighed) -> str:
-    """What was cleared without a compaction (microcompaction, context editing), and where first, in a sentence."""
+    """What was cleared without a compaction (microcompaction, context editing), where first, and what it freed."""
     clearings, label = weighed.transcript.clearings, writer_of(weighed.transcript).label
     if not clearings:
         return ""
     what = "thinking" if all(one.what == "thinking" for one in clearings) else "tool results"
     n, first = len(clearings), clearings[0].request
-    where = f"once, at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
+    cleared, tokens = sum(one.n_cleared or 0 for one in clearings), sum(one.tokens_freed or 0 for one in clearings)
+    how_many = f"{cleared:,} old" if cleared > 1 and what != "thinking" else "old"
+    where = f"at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
+    freed = f", {tokens:,} tokens by its own count" if tokens else ""
     lost_then = lost_at(weighed.transcript)
     anew = [lost_then[one.request] for one in clearings if one.request in lost_then]
     times = "" if len(anew) == n else f", {len(anew):,} times"
@@ -46,7 +63,15 @@ def _cleared(weighed: Weighed) -> str:
         if anew
         else ""
     )
-    return f"{label or 'The agent'} also cleared old {what} {where}{lost}."
+    return f"{label or 'The agent'} cleared {how_many} {what}{_of_tools(weighed)} {where}{freed}{lost}."
+
+
+def _of_tools(weighed: Weighed) -> str:
+    """The tools of which most results were cleared, where that is recorded, in brackets; else ""."""
+    tool_of = shared_facts(weighed).tool_of
+    tools = Counter(tool_of[call] for one in weighed.transcript.clearings for call in one.calls if tool_of.get(call))
+    told = ", ".join(f"{count:,} of {name}" for name, count in tools.most_common(MOST_TOOLS))
+    return f" ({told})" if told else ""
 
 
 def _blind(weighed: Weighed) -> str:

@@ -43,7 +43,8 @@ FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_usage.added_usage, causes_usage.double_counted, causes_usage.stale, causes_usage.reasoning,
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_plain.changed_model,
     causes_after.full_again, causes_after.one_message, causes_after.every_step, causes_floor.overhead,
-    causes_floor.retained, causes_window.wrong_window, causes_window.small_window, causes_window.smaller_later,
+    causes_floor.retained, causes_window.wrong_window, causes_window.small_window, causes_window.fallen_window,
+    causes_window.smaller_later,
     causes_plain.stated, causes_plain.reached,
 )  # fmt: skip
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (

@@ -1,0 +1,69 @@
+"""Usage that is no size of a prompt: added up over a stream's chunks, or growing by what never came (verdicts 3.42)."""
+
+from __future__ import annotations
+
+from sessions.engine.base.words import request_words
+from sessions.engine.transcript.types import Request
+from sessions.engine.weigh.calibration.weighed import Weighed
+from sessions.engine.why.shared import agree, shared_facts
+
+LEAST_CHUNKS, MANY_TIMES, LIKE_TEXT = 20, 5, 0.5
+"""Tokens of a reply from which a prompt that is a multiple of them shows chunks; times the text that stands before it;
+the share within which one part is that text."""
+LEAST_GROWN, LEAST_GROWTHS, FOLD, SHOWN = 1_000, 4, 3, 4
+"""Tokens that a usage grew by, over so many requests and to so many times what it was, from which that is told where
+five times what came is less; sizes that are told."""
+
+
+def odd_usage(weighed: Weighed) -> str:
+    """What shows that the usage is no size of a prompt, in a sentence; else ""."""
+    return _chunks_added(weighed) or _grown_alone(weighed)
+
+
+def _chunks_added(weighed: Weighed) -> str:
+    """That each usage is a multiple of its reply's tokens, one part the text before it: it was added up by chunks."""
+    texts, requests = shared_facts(weighed).text_until, weighed.transcript.requests
+    sent = [(step, requests[step.request]) for step in weighed.steps if requests[step.request].usage]
+    long = [(texts[step.stop], request) for step, request in sent if _written(request) >= LEAST_CHUNKS]
+    if not long or not all(_is_multiple(request, text) for text, request in long):
+        return ""
+    _, most = max(long, key=lambda one: _size(one[1]))
+    size, n = _size(most), _written(most)
+    told = f"The usage of {request_words(most.index)}, {size:,} tokens, is no size of a prompt: it is {n:,} times"
+    hedge = "" if len(long) > 1 else " (likely)"
+    return f"{told} {size // n:,}, and the reply has {n:,} tokens; the usage of each chunk was added up{hedge}."
+
+
+def _is_multiple(request: Request, text: int) -> bool:
+    part, rest = divmod(_size(request), _written(request))
+    return not rest and _size(request) > MANY_TIMES * text and agree(text, part, LIKE_TEXT)
+
+
+def _grown_alone(weighed: Weighed) -> str:
+    """That the usage grew far beyond what came, of a session without compactions or pictures, in a sentence."""
+    transcript = weighed.transcript
+    if transcript.compactions or transcript.clearings or shared_facts(weighed).media:
+        return ""
+    sent = [(step, request) for step in weighed.steps if (request := transcript.requests[step.request]).usage]
+    sizes = [_size(request) for _, request in sent]
+    if len(sizes) < LEAST_GROWTHS:
+        return ""
+    most = sizes.index(max(sizes))
+    span = range(sent[0][0].stop, sent[most][0].stop)
+    written = sum(_written(request) for _, request in sent[:most])
+    came, grown = max(written, sum(weighed.tokens[span.start : span.stop])), sizes[most] - sizes[0]
+    if most + 1 < LEAST_GROWTHS or grown < LEAST_GROWN or grown < MANY_TIMES * came or sizes[most] < FOLD * sizes[0]:
+        return ""
+    if sizes[: most + 1] != sorted(sizes[: most + 1]):
+        return ""
+    told = ", ".join(f"{size:,}" for size in sizes[:SHOWN])
+    told = f"The usage grows from request to request, {told} … {sizes[most]:,}, while about {came:,} tokens came"
+    return f"{told}: the server counts, or adds, what the file does not hold."
+
+
+def _size(request: Request) -> int:
+    return request.usage.context if request.usage else 0
+
+
+def _written(request: Request) -> int:
+    return request.usage.output if request.usage and not request.usage.placeholder else 0
