@@ -238,3 +238,18 @@ def test_a_trace_of_mlflow_counts_each_call_once() -> None:
         said, call = read_contents(file, "otel", mill.messages[1])
         (answer,) = read_contents(file, "otel", mill.messages[3])
     assert (said.text, call.text, answer.text) == ("I look.", '{"at":"sluice"}', "It is open.")
+
+
+def test_what_phoenix_keeps_of_a_cache_beside_a_spans_own_names_is_read() -> None:
+    cached = {"gen_ai.usage.cache_read_input_tokens": 3_000, "gen_ai.usage.cache_write_input_tokens": 400}
+    held = {
+        "openinference.span.kind": "LLM", "llm.model_name": "claude-sonnet-4-5",
+        "llm.input_messages.0.message.role": "user", "llm.input_messages.0.message.content": "Which orders are late?",
+        "llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "The ninth.",
+        "llm.token_count.prompt": 120, "llm.token_count.completion": 9, "metadata": json.dumps(cached),
+    }  # fmt: skip
+    span = {"name": "chat", "context": {"trace_id": "t", "span_id": "s"}, "span_kind": "LLM", "parent_id": None,
+            "start_time": "2026-05-01T10:00:00+00:00", "end_time": "2026-05-01T10:00:04+00:00", "attributes": held}  # fmt: skip
+    text = json.dumps({"data": [span]})
+    (session,) = read_transcripts(io.BytesIO(text.encode()), "spans.json").transcripts
+    assert session.requests[0].usage == Usage(120, cache_read=3_000, cache_write=400, output=9)

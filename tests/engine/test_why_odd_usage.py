@@ -132,3 +132,10 @@ def test_a_recorded_window_that_fell_under_one_model_is_told() -> None:
     assert "the recorded window fell from 950,000 to 30,400 tokens while the model stayed maker-flash" in line
     assert "fell" not in told("rollout.jsonl", codex(950_000, 30_400, 30_400, 30_400, model="maker-pro"))[0]
     assert "fell" not in told("rollout.jsonl", codex(30_400, 30_400, 30_400, 30_400))[0]
+
+
+def test_a_usage_that_the_peak_leaves_out_is_told_with_its_request() -> None:
+    (line,) = told("calls.jsonl", calls([9_000, 9_100, 60_000, 9_300, 9_400], 0, {}))
+    assert "Peak 9,400 tokens" in line
+    assert "; request 2 reports 60,000" in line
+    assert "reports" not in told("calls.jsonl", calls([9_000, 9_100, 9_200, 9_300, 9_400], 0, {}))[0]

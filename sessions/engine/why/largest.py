@@ -105,7 +105,7 @@ def peak_sentence(weighed: Weighed) -> str:
     index = max(sizes, key=lambda index: sizes[index])
     at, cached = position_of(weighed, index), "" if doubled else _cached(known.get(index))
     held = held_at(weighed, at, peak, shared.windows, own=True)
-    said, jump = f"Peak {peak:,} tokens{label}", _last_jump(weighed, shared)
+    said, jump = f"Peak {peak:,} tokens{label}", _implausible(weighed, shared, peak)
     made = weighed.estimated[at] if at < len(weighed.estimated) else None
     far = LEAST_MORE if peak > FAR_MORE * (made or 0) else HIDDEN
     is_more = made and weighed.transcript.messages and peak > UNTOLD * made and peak - made > far
@@ -189,8 +189,9 @@ def listed_part(weighed: Weighed) -> str:
     return f"{said} {LESS[name]}" if name in LESS else said
 
 
-def _last_jump(weighed: Weighed, shared: Shared) -> str:
-    """What the last request reports where no later one can show that it fell back, in a clause; else ""."""
-    last = weighed.steps[-1].request if weighed.steps else -1
-    usage = usage_of_request(weighed, last) if last in shared.spikes and last not in weighed.flagged else None
-    return f"; the last request reports {usage.context:,}" if usage else ""
+def _implausible(weighed: Weighed, shared: Shared, peak: int) -> str:
+    """The largest usage over a peak that cannot be right, which the peak leaves out, in a clause; else ""."""
+    known = ((usage.context, index) for index in shared.spikes if (usage := usage_of_request(weighed, index)))
+    most, index = max(known, default=(0, 0))
+    is_last = bool(weighed.steps) and index == weighed.steps[-1].request
+    return f"; {'the last request' if is_last else request_words(index)} reports {most:,}" if most > peak else ""

@@ -23,7 +23,7 @@ from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
-from sessions.engine.reading.formats._values import count_of
+from sessions.engine.reading.formats._values import as_dict, count_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
@@ -55,6 +55,7 @@ RESULTS = ("gen_ai.tool.call.result", "ai.toolCall.result", "gcp.vertex.agent.to
 WRITE_KEYS = (
     "gen_ai.usage.cache_creation.input_tokens",
     "gen_ai.usage.cache_creation_input_tokens",
+    "gen_ai.usage.cache_write_input_tokens",
     "llm.token_count.prompt_details.cache_write",
     "gen_ai.usage.details.cache_write_tokens",
 )
@@ -218,8 +219,12 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessag
 
 
 def _usage(span: Span) -> Usage | None:
+    # Phoenix keeps beside its own attributes what else a span had.
+    beside = as_dict(traces.decoded(span.get("metadata")))
+
     def count(keys: Sequence[str]) -> int:
-        return next((n for key in keys if (n := count_of(span.get(key)))), 0)
+        found = ((count_of(span.get(key)), count_of(beside.get(key))) for key in keys)
+        return next((n for pair in found for n in pair if n), 0)
 
     return inclusive_usage(
         count(INPUT_KEYS),
