@@ -248,8 +248,10 @@ def test_what_phoenix_keeps_of_a_cache_beside_a_spans_own_names_is_read() -> Non
         "llm.output_messages.0.message.role": "assistant", "llm.output_messages.0.message.content": "The ninth.",
         "llm.token_count.prompt": 120, "llm.token_count.completion": 9, "metadata": json.dumps(cached),
     }  # fmt: skip
-    span = {"name": "chat", "context": {"trace_id": "t", "span_id": "s"}, "span_kind": "LLM", "parent_id": None,
-            "start_time": "2026-05-01T10:00:00+00:00", "end_time": "2026-05-01T10:00:04+00:00", "attributes": held}  # fmt: skip
+    span = {
+        "name": "chat", "context": {"trace_id": "t", "span_id": "s"}, "span_kind": "LLM", "parent_id": None,
+        "start_time": "2026-05-01T10:00:00+00:00", "end_time": "2026-05-01T10:00:04+00:00", "attributes": held,
+    }  # fmt: skip
     text = json.dumps({"data": [span]})
     (session,) = read_transcripts(io.BytesIO(text.encode()), "spans.json").transcripts
     assert session.requests[0].usage == Usage(120, cache_read=3_000, cache_write=400, output=9)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.engine.test_why_evidence import calls, told
+from tests.engine.test_why_evidence import calls, exchange, told
 from tests.engine.verdict_files import words
 
 Value = dict[str, Any]
@@ -28,6 +28,22 @@ def test_a_usage_that_adds_up_chunks_is_no_size(sizes: list[int], is_told: bool)
     assert ("Peak" in line) is not is_told
 
 
+def chat(*sizes: int, tool: bool = False) -> str:
+    """A conversation in prose, or with a tool, each request of the size that its server reports."""
+    messages: list[Value] = []
+    lines = []
+    for n, size in enumerate(sizes):
+        call = {"id": f"c{n}", "type": "function", "function": {"name": "page", "arguments": "{}"}}
+        said: Value = {"role": "assistant", "content": words(15)} | ({"tool_calls": [call]} if tool else {})
+        answer = {"id": f"r{n}", "object": "chat.completion", "model": "desk-7b",
+                  "choices": [{"index": 0, "message": said, "finish_reason": "stop"}],
+                  "usage": {"prompt_tokens": size, "completion_tokens": 15, "total_tokens": size + 15}}  # fmt: skip
+        messages.append({"role": "user", "content": words(40)})
+        lines.append(exchange(n, [*messages], 200, answer))
+        messages += [said, *([{"role": "tool", "tool_call_id": f"c{n}", "content": "1"}] if tool else [])]
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize(
     ("sizes", "is_told"),
     [
@@ -39,8 +55,9 @@ def test_a_usage_that_adds_up_chunks_is_no_size(sizes: list[int], is_told: bool)
     ],
 )
 def test_a_usage_that_grows_by_what_never_came_is_told(sizes: list[int], is_told: bool) -> None:
-    (line,) = told("calls.jsonl", calls(sizes, 0, {}))
+    (line,) = told("calls.jsonl", chat(*sizes))
     assert ("The usage grows from request to request, 100, 300, 900, 2,700 … 8,100" in line) is is_told
+    assert "grows" not in told("calls.jsonl", chat(*sizes, tool=True))[0]
 
 
 def chats(*cached: int, system: str = "You keep the orders.", apart: int = 30, size: int = 3_000) -> str:

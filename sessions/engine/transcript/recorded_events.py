@@ -24,6 +24,8 @@ NOT_ALL_SENT = "here they stay in the context"
 """What a warning says of messages that the agent took out again, which its file does not record."""
 OWN_ESTIMATE = "own estimate"
 """What a warning says that tells an agent's estimate of its context, where no usage is recorded."""
+OF_TURNS = "counts of turns"
+"""How a warning begins that tells usage of several calls together, of a session whose single calls have none."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
 

@@ -78,7 +78,8 @@ def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
     row = case.row(f"The agent counted {own:,} tokens of system prompt and tools, {said:,} in all", own)
     because = f"system prompt and tools are {own:,} of the {said:,} tokens that the agent counted"
     reached = [one for one in case.thresholds if one.tokens <= own]
-    because += f", over {reached[0].name}, {reached[0].tokens:,}" if reached and case.window_is_known else ""
+    over = f", over {reached[0].name}, {reached[0].tokens:,}" if reached else f"; the window is {case.window:,}"
+    because += over if case.window_is_known else ""
     against = () if own >= HALF * max(said, min(limit, said)) else (f"{said - own:,} tokens are messages",)
     left: tuple[str, ...] = () if case.compaction is not None and case.compaction.standing is not None else (UNLISTED,)
     left += () if reached and case.window_is_known else (CAUSES[WINDOW],)

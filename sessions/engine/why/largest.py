@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted, request_words
 from sessions.engine.reading.noted_events import context_output
-from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_COUNT, OWN_ESTIMATE, EventKind
+from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OF_TURNS, OWN_COUNT, OWN_ESTIMATE, EventKind
 from sessions.engine.transcript.types import Label, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.fit import REST, overhead_parts
@@ -43,6 +43,7 @@ LEAST_CUT = 500
 UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 _FIGURE = re.compile(r"\d[\d,]*")
+_SUMMARY = re.compile(r"^.{0,40}summar", re.IGNORECASE)
 IMPOSSIBLE = 2
 """A usage over so many times the recorded window is of several requests together."""
 
@@ -66,7 +67,8 @@ def noted_size(weighed: Weighed) -> str:
     transcript = weighed.transcript
     if shared_facts(weighed).has_usage:
         return ""
-    own = next((note for note in reversed(transcript.warnings) if OWN_ESTIMATE in note or OWN_COUNT in note), "")
+    marks = OWN_ESTIMATE, OWN_COUNT, OF_TURNS.capitalize()
+    own = next((note for note in reversed(transcript.warnings) if any(mark in note for mark in marks)), "")
     of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
     size = max((tokens for tokens in weighed.estimated if tokens), default=0)
     figure = int(found[0].replace(",", "")) if (found := _FIGURE.search(own)) else 0
@@ -74,11 +76,17 @@ def noted_size(weighed: Weighed) -> str:
     is_told = is_cut or (OWN_COUNT in own and figure > FAR_MORE * size > 0)
     stale = f"; the file holds about {size:,}" if is_told else ""
     stale += ": the server may cut the prompt there (possible)" if is_cut else ""
+    if is_told and not is_cut and _begins_with_summary(transcript):
+        stale += ", and begins with a summary, so the count is of before it (possible)"
     words = _settings(transcript) or f"{own}{of_window}{stale}"
     kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
     if not words and kept:
         words = f"the messages of the file have {size:,} tokens together (estimated), more than was sent: {kept}"
     return f"{words[0].upper()}{words[1:]}." if words else ""
+
+
+def _begins_with_summary(transcript: Transcript) -> bool:
+    return any(message.summary or _SUMMARY.search(message.preview) for message in transcript.messages[:1])
 
 
 def _settings(transcript: Transcript) -> str:

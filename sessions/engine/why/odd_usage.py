@@ -40,10 +40,10 @@ def _is_multiple(request: Request, text: int) -> bool:
 
 
 def _grown_alone(weighed: Weighed) -> str:
-    """That the usage grew far beyond what came, of a session without compactions or pictures, in a sentence."""
+    """That the usage grew far beyond what came, of a chat without tools, pictures or compactions, else ""."""
     transcript = weighed.transcript
-    if transcript.compactions or transcript.clearings or shared_facts(weighed).media:
-        return ""
+    if transcript.compactions or transcript.clearings or transcript.n_tool_calls or shared_facts(weighed).media:
+        return ""  # what tools brought may not be in the file
     sent = [(step, request) for step in weighed.steps if (request := transcript.requests[step.request]).usage]
     sizes = [_size(request) for _, request in sent]
     if len(sizes) < LEAST_GROWTHS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sessions.engine.transcript.recorded_events import EMBEDDING, ErrorKind
+from sessions.engine.transcript.recorded_events import EMBEDDING, ErrorKind, RecordedEvent
 from sessions.engine.transcript.types import ProviderError
 from sessions.engine.why.causes import CHANGES, GREW
 
@@ -309,7 +309,7 @@ def _number(digits: str) -> int:
     return int(digits.replace(",", ""))
 
 
-def quoted(error: ProviderError) -> str:
+def quoted(error: ProviderError | RecordedEvent) -> str:
     """Its own words between quotes, at most 120 characters: of longer ones the sentence with their first figure."""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said

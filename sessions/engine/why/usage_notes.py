@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import NamedTuple
 
-from sessions.engine.agents.agent import writer_of
+from sessions.engine.agents.agent import trigger_of, writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import request_words
-from sessions.engine.reading.formats import NO, UNKNOWN
+from sessions.engine.reading.formats import NO, UNKNOWN, YES, Coverage
 from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, ENDS, EventKind
-from sessions.engine.transcript.types import Usage
+from sessions.engine.transcript.types import Transcript, Usage
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.cache_use import lost_at
 from sessions.engine.why.causes_missing import READS_USAGE
 from sessions.engine.why.orphans import parted_sentence
+from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import shared_facts
+from sessions.engine.why.windows import differ
 
-LEAST_BLIND, MOST_TOOLS = 3, 2
-"""Answers from which usage that is missing is told; tools whose cleared results are counted."""
+LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS = 3, 2, 2
+"""Answers from which usage that is missing is told, and with usage where some have it; tools whose results are told."""
 
 
 class Beside(NamedTuple):
@@ -31,10 +34,11 @@ class Beside(NamedTuple):
 
 def beside(weighed: Weighed) -> Beside:
     """What was cut off, parted, cleared, refused to subagents, or not reported, in sentences; "" where nothing was."""
-    blind = _blind(weighed)
-    is_blind = writer_of(weighed.transcript).name in READS_USAGE
-    trouble = _replies_cut(weighed), parted_sentence(weighed.transcript), _cleared(weighed), _subagents(weighed)
-    troubles = (*trouble, blind) if is_blind else trouble
+    blind, transcript = _blind(weighed), weighed.transcript
+    counts = coverage_of(transcript.format).usage == YES and trigger_of(transcript) is not None
+    is_blind = counts or writer_of(transcript).name in READS_USAGE
+    trouble = _replies_cut(weighed), parted_sentence(transcript), _cleared(weighed), _subagents(weighed)
+    troubles = (*trouble, _switched_after_error(transcript), blind if is_blind else "")
     notes = ("" if is_blind else blind, _partly_blind(weighed))
     return Beside(" ".join(filter(None, troubles)), " ".join(filter(None, notes)))
 
@@ -77,25 +81,40 @@ def _of_tools(weighed: Weighed) -> str:
 def _blind(weighed: Weighed) -> str:
     """That no answer reports its usage, in a format that has a place for it, in a sentence; else ""."""
     transcript, n = weighed.transcript, sum(request.on_branch for request in weighed.transcript.requests)
-    coverage = getattr(registry.plugins("formats").get(transcript.format), "coverage", UNKNOWN)
     agent = writer_of(transcript)
     if n < LEAST_BLIND or shared_facts(weighed).has_usage:
         return ""
     if agent.name in READS_USAGE:
         said = f"No usage is recorded on any of {n:,} requests: {agent.label}'s trigger reads nothing else."
         return f"{said} {causes.CHANGES[causes.NO_USAGE]}"
-    return f"No usage is recorded on any of {n:,} requests." if coverage.usage != NO else ""
+    return f"No usage is recorded on any of {n:,} requests." if coverage_of(transcript.format).usage != NO else ""
+
+
+def coverage_of(name: str) -> Coverage:
+    """What the format of that name records."""
+    return getattr(registry.plugins("formats").get(name), "coverage", UNKNOWN)
 
 
 def _partly_blind(weighed: Weighed) -> str:
     """On how many of the answers no usage is recorded though others have theirs, in a sentence; else ""."""
-    sent = [r for r in weighed.transcript.requests if r.on_branch and r.message is not None and not r.aborted]
+    requests = weighed.transcript.requests
+    sent = [r for r in requests if not r.aborted and (r.message is not None or not r.on_branch)]
     blind = [r for r in sent if r.usage is None]
-    if not blind or len(sent) < LEAST_BLIND or len(sent) == len(blind) or 4 * len(blind) < len(sent):
+    if not blind or len(sent) < LEAST_BLIND or len(sent) - len(blind) < LEAST_KNOWN or 4 * len(blind) < len(sent):
         return ""
     return (
         f"No usage is recorded on {len(blind):,} of {len(sent):,} requests, first on {request_words(blind[0].index)}."
     )
+
+
+def _switched_after_error(transcript: Transcript) -> str:
+    """That another model answered after an error that was no refusal for size, in its words, in a sentence; else ""."""
+    failed = {event.request: event for event in transcript.events if event.kind == EventKind.ERROR}
+    for one, other in pairwise(request for request in transcript.requests if request.on_branch):
+        if other.index in failed and differ(one.model, other.model):
+            words = quoted(failed[other.index]) or "an error"
+            return f"{other.model} answered from {request_words(other.index)} on, after {words} on {one.model}."
+    return ""
 
 
 def _subagents(weighed: Weighed) -> str:

@@ -95,13 +95,15 @@ class CallUsage:
     def __init__(self) -> None:
         self.pending: Usage | None = None
         self.model = ""
+        self.window = 0
         self._last = (0, 0, 0, 0)
 
     def update(self, event: Record) -> None:
         """Take in a state update; other events and totals that do not belong to the agent change nothing."""
         if event.get("key") != "stats":
             return
-        metrics = as_dict(as_dict(as_dict(event.get("value")).get("usage_to_metrics")).get("default"))
+        by_use = as_dict(as_dict(event.get("value")).get("usage_to_metrics"))
+        metrics = as_dict(by_use.get("default") or by_use.get("agent"))
         usage = as_dict(metrics.get("accumulated_token_usage"))
         if not usage:
             return
@@ -110,6 +112,7 @@ class CallUsage:
         before, self._last = self._last, (sent, output, read, write)
         grown = [later - earlier for later, earlier in zip(now, before, strict=True)]
         self.model = text_of(metrics.get("model_name")) or self.model
+        self.window = count_of(usage.get("context_window")) or self.window
         one_call = min(grown) >= 0 and grown[0] + grown[1] == count_of(usage.get("per_turn_token"))
         if any(grown):
             self.pending = inclusive_usage(*grown[:2], cache_read=grown[2], cache_write=grown[3]) if one_call else None

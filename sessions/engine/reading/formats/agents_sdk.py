@@ -26,7 +26,7 @@ from sessions.engine.reading.formats._traces import decoded, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.formats._wire import Exchange, Part
 from sessions.engine.reading.formats.openai_responses import RESPONSES_WIRE
-from sessions.engine.transcript.recorded_events import EventKind
+from sessions.engine.transcript.recorded_events import OF_TURNS, EventKind
 from sessions.engine.transcript.types import (
     Content,
     Kind,
@@ -266,7 +266,7 @@ def _counted(session: Transcript, turns: Mapping[int, Record]) -> Transcript:
             sums = [a + b for a, b in zip(sums, (n, usage.context, usage.output), strict=True)]
     n, sent, received = sums
     counted_there = f"{sent:,} tokens sent and {received:,} received in {counted(n, 'request')}"
-    notes = files.noted((sent, f"Counts of turns whose single calls the file does not count: {counted_there}"))
+    notes = files.noted((sent, f"{OF_TURNS.capitalize()} whose single calls the file does not count: {counted_there}"))
     requests = tuple(replace(one, usage=told.get(one.index, one.usage)) for one in session.requests)
     return replace(session, requests=requests, warnings=(*session.warnings, *notes))
 

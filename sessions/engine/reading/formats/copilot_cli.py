@@ -143,7 +143,7 @@ class _Format(Format):
         error="session.error", compaction="session.compaction_complete, session.truncation",
         failed="session.compaction_complete, success false",
         who="customInstructions, or its place beside the work",
-        begun="session.compaction_start and no end", window="session.truncation tokenLimit",
+        begun="session.compaction_start and no end", window="tokenLimit of session events",
         interruption="abort", end="session.shutdown errorReason", model="session.model_change",
     )  # fmt: skip
 
@@ -220,6 +220,7 @@ def _add(run: CopilotRun, event: Record, origin: Origin) -> None:
 
 def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
     kind, data = event["type"].removeprefix("session."), event["data"]
+    run.window = max(0, count_of(data.get("tokenLimit"))) or run.window
     if kind == "model_change":
         run.model = text_of(data.get("newModel")) or run.model
     elif kind == "error":
@@ -236,7 +237,6 @@ def _session_event(run: CopilotRun, event: Record, origin: Origin) -> None:
     elif kind == "compaction_complete":
         _compaction(run, event, origin)
     elif kind == "truncation":
-        run.window = max(0, count_of(data.get("tokenLimit"))) or run.window
         gone = count_of(data.get("tokensRemovedDuringTruncation")) or count_of(data.get("droppedTokens"))
         if gone > 0:
             run.truncated.append(gone)

@@ -118,6 +118,7 @@ class _Run:
             native_id,
             system=self.reading.measure(self.system),
             client=self.client,
+            window=self.spending.window or None,
             otherwise=text_of(as_dict(metadata.get("llm_config")).get("model")),
             events_at=v1.condenser_limit(metadata) or self.events_at,
         )
