@@ -31,6 +31,7 @@ SETS = (
     "strangers-12",
     "strangers-13",
     "strangers-14",
+    "strangers-15",
 )
 WRONG = {
     "01-claude-code-base64.jsonl", "01-claude-code-resume-rewrites.jsonl",
