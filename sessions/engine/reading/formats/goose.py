@@ -256,7 +256,7 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
     is_text = bool(contents) and all(content.kind is Kind.TEXT for content in contents)
     is_new = made_by is None or history.announced is not None
     # Hidden are messages before here that the agent no longer sees and that no earlier compaction took.
-    is_summary = message["role"] == "user" and not seen_by_user and is_new and is_text
+    is_summary = not seen_by_user and is_new and is_text
     if is_summary and (hidden := history.hidden - history.gone):
         compaction = history.forget(hidden, trigger=history.announced)
         history.announced = None
