@@ -234,6 +234,7 @@ FILES = (
         "zed/threads.db",
         ((2, "auto", 730, 300, "summary", ()), (3, "manual", 320, None, "summary", (AFTER,))),
     ),
+    Recorded("cursor_db/summarized.vscdb", ((2, None, 140_040, 22_000, "summary", (WHO,)),)),
     Recorded("opencode/opencode.db", ((3, "auto", 647, 120, "summary", ()),), ((4, "results", "auto", 1, None),)),
     Recorded("ctxweb_jsonl/compacted.jsonl", ((3, "auto", 167_160, 21_000, "summary", ()),)),
     Recorded("genkit/trace.json", refusals=((3, "context", 1_048_600, 1_048_576, 1),)),

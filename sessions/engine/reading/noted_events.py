@@ -33,6 +33,7 @@ from sessions.engine.reading.formats._error_body import MESSAGE_KEYS
 from sessions.engine.reading.formats._values import as_dict, as_list, count_of
 from sessions.engine.reading.json_values import JsonProblem, loads
 from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.noted_limits import noted_limits
 from sessions.engine.reading.noted_replies import noted_replies
 from sessions.engine.transcript.recorded_events import ENDS, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Role, Transcript
@@ -91,7 +92,8 @@ def noted_events(parsed: Parsed, source: Source, contents: Contents) -> Parsed:
     told = tuple(_refused_in_text(transcript, contents) for transcript in parsed.transcripts)
     parsed = _with_errors_behind(replace(parsed, transcripts=noted_replies(told, source)), source)
     listed = replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
-    return _with_settings(noted_unread(listed, source), source.file)
+    limited = replace(listed, transcripts=noted_limits(listed.transcripts, source))
+    return _with_settings(noted_unread(limited, source), source.file)
 
 
 def _listed(transcript: Transcript, contents: Contents) -> Transcript:

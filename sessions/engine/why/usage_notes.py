@@ -21,9 +21,9 @@ from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.windows import differ
 
-LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS, MANY_CUT = 3, 2, 2, 3
+LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS, MANY_CUT, MOST_LIMITS = 3, 2, 2, 3, 3
 """Answers from which usage that is missing is told, calls beside them of which it is known;
-tools that are told; replies of exactly one size from which they are likely cut."""
+tools that are told; replies of exactly one size from which they are likely cut; limits that are told."""
 
 
 class Beside(NamedTuple):
@@ -42,6 +42,13 @@ def beside(weighed: Weighed) -> Beside:
     troubles = (*trouble, _switched_after_error(transcript), blind if is_blind else "")
     notes = ("" if is_blind else blind, _partly_blind(weighed))
     return Beside(" ".join(filter(None, troubles)), " ".join(filter(None, notes)))
+
+
+def limits_sentence(transcript: Transcript, told: str) -> str:
+    """The limits that the file sets and what is ``told`` does not name, in a sentence; else ""."""
+    limits = [event.words for event in transcript.events if event.kind == EventKind.LIMIT_SET]
+    new = [words for words in limits if words.rsplit(" ", 1)[-1] not in told][:MOST_LIMITS]
+    return f"The file sets {', '.join(new)}." if new else ""
 
 
 def usage_of_request(weighed: Weighed, request: int) -> Usage | None:
