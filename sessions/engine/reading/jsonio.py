@@ -26,6 +26,8 @@ PROGRESS_BYTES = 1024 * 1024
 PIECE_BYTES = 1024 * 1024
 TEXT = "#text"
 """As the whole path of an origin: what stands there is text and no JSON."""
+INSIDE = "#inside"
+"""First in the path of an origin in another file: the next tells how many steps lead to what was read as a file."""
 _BLANK = b" \t\r\n\0"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _CLOSING = (b"]", b"}", b"],", b"},", b"]}", b"}]")
@@ -260,13 +262,15 @@ class Source:
         if origin.path == (TEXT,):
             self.file.seek(origin.offset)
             return self.file.read(origin.length).removeprefix(BOM).decode("utf-8", errors="replace")
-        span = (origin.offset, origin.length)
+        span, steps = (origin.offset, origin.length), origin.path
+        if steps[:1] == (INSIDE,):
+            steps = steps[2:]
         if span == (0, self.size):
-            return follow(self.document(), origin.path)
+            return follow(self.document(), steps)
         if self._last is None or self._last[0] != span:
             self.file.seek(origin.offset)
             self._last = (span, loads(self.file.read(origin.length)))
-        return follow(self._last[1], origin.path)
+        return follow(self._last[1], steps)
 
     def _cell(self, database: Database, table: str, key: int, path: tuple[str | int, ...]) -> Any:
         """What stands at ``path`` in a row; JSON in a cell is parsed once for all its parts that are read in turn."""
