@@ -79,6 +79,31 @@ def test_files_that_are_not_put_back():
         assert len(_claude_attached.reattached(params_of(), items)) == n, target
 
 
+def test_a_file_is_put_back_whole():
+    """At the most that was read of it, not at its last part; an edit brings it to the front, and holds no file alone."""
+    parts = lists("u1 a1:a r9:a a1:b r6:b a1:c r2:c")
+    for place, target in ((1, "/a"), (3, "/b"), (5, "/a")):
+        blocks = tuple(replace(b, target=target) if b.call_id else b for b in parts[place].message.blocks)
+        parts[place] = replace(parts[place], message=replace(parts[place].message, blocks=blocks))
+    assert [draft.tokens for draft in _claude_attached.reattached(params_of(), parts)] == [9, 6]
+    (edited,) = named([parts[5]], "Edit")
+    assert [draft.tokens for draft in _claude_attached.reattached(params_of(), [*parts[:5], edited, parts[6]])] == [9, 6]
+    assert [draft.tokens for draft in _claude_attached.reattached(params_of(), [*parts[3:5], edited, parts[6]])] == [6]
+
+
+def test_a_typed_command_brings_its_instructions_back():
+    """Not what the client says around its own commands."""
+    body = replace(lists("u7")[0], message=replace(lists("u7")[0].message, meta=True))
+
+    def line(preview):
+        return replace(lists("u1")[0], message=replace(lists("u1")[0].message, preview=preview))
+
+    command = line("<command-message>review</command-message> <command-name>/review</command-name>")
+    assert [draft.tokens for draft in _claude_attached.skills(params_of(), [command, body])] == [7]
+    stdout = line("<local-command-stdout></local-command-stdout>")
+    assert _claude_attached.skills(params_of(), [command, stdout, body]) == []
+
+
 def skilled(*sizes):
     """Skills a, b, … each with an unprompted message of so many tokens."""
     items = []
@@ -168,8 +193,24 @@ def test_what_claude_code_counts():
     ):
         assert _claude_ladder.counted(params_of(**given), seen("u9", usage=usage)) == counted
     assert _claude_ladder.counted(params_of(output="written"), seen("u9", usage=usage._replace(written=None))) == 127
-    assert _claude_ladder.counted(params_of(), seen("u9", usage=usage, told=55)) == 55
     assert _claude_ladder.counted(params_of(), seen("u9", overhead=5)) == 9
+
+
+@pytest.mark.parametrize(
+    ("own", "told", "measure", "is_told"),
+    [
+        (166_999, None, 166_999, False),
+        (166_999, 167_500, 167_500, True),
+        (166_999, 150_000, 166_999, False),
+        (167_000, 167_500, 167_000, False),
+        (150_000, 160_000, 160_000, True),
+    ],
+)
+def test_the_client_s_own_count_stands_where_ours_falls_short(own, told, measure, is_told):
+    view = seen("u9", usage=LastUsage(own, 0, 0, 0), window=200_000, told=told)
+    gate = _claude_ladder.ladder_gate(params_of(max_output=32_000), view)
+    assert (gate.measure, gate.is_told, gate.fires) == (measure, is_told, measure >= 167_000)
+    assert ("not in the file" in gate.reason) is is_told
 
 
 @pytest.mark.parametrize(
