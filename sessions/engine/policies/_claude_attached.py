@@ -40,7 +40,7 @@ def attachments(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -
 
 
 def reattached(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -> list[Draft]:
-    """The files touched last, each at the most that was read of it; not memory files, plans or what is still visible."""
+    """The files touched last, each at the most read of it; not memory files, plans or what is still visible."""
     calls, most = _file_calls(items), dict[str, int]()
     results = [
         (calls[b.call_id], result_tokens(item, b))

@@ -80,14 +80,17 @@ def test_files_that_are_not_put_back():
 
 
 def test_a_file_is_put_back_whole():
-    """At the most that was read of it, not at its last part; an edit brings it to the front, and holds no file alone."""
+    """At the most that was read of it, not at its last part; an edit brings it to the front and holds no file alone."""
     parts = lists("u1 a1:a r9:a a1:b r6:b a1:c r2:c")
     for place, target in ((1, "/a"), (3, "/b"), (5, "/a")):
         blocks = tuple(replace(b, target=target) if b.call_id else b for b in parts[place].message.blocks)
         parts[place] = replace(parts[place], message=replace(parts[place].message, blocks=blocks))
     assert [draft.tokens for draft in _claude_attached.reattached(params_of(), parts)] == [9, 6]
     (edited,) = named([parts[5]], "Edit")
-    assert [draft.tokens for draft in _claude_attached.reattached(params_of(), [*parts[:5], edited, parts[6]])] == [9, 6]
+    assert [draft.tokens for draft in _claude_attached.reattached(params_of(), [*parts[:5], edited, parts[6]])] == [
+        9,
+        6,
+    ]
     assert [draft.tokens for draft in _claude_attached.reattached(params_of(), [*parts[3:5], edited, parts[6]])] == [6]
 
 
