@@ -67,7 +67,7 @@ def _lines(found: Sequence[tuple[str, Recorded, Outcome]]) -> Iterator[str]:
     yield "## By repository, agent and client\n"
     yield f"Sessions of both corpora with {LEAST_REQUESTS} measured requests or more, by the usage of each one's first"
     yield "third; no prior was fitted on the repository that it is held against. Figures of the median session; groups"
-    yield f"of {LEAST_SESSIONS} sessions or more, the worst first; one above twice a target is marked. Targets over all:"
+    yield f"of {LEAST_SESSIONS} sessions or more, the worst first; one above twice a target is marked. Targets of all:"
     yield ", ".join(f"{key.replace('_', ' ')} ≤ {value:g}%" for key, value in TARGETS.items()) + ".\n"
     yield from table_of(HEAD, [_row(*every), *(_row(*group) for group in rows)])
     yield ""

@@ -44,6 +44,14 @@ def test_a_list_of_events_of_ag_ui_is_read_as_lines_are() -> None:
     assert [request.usage and request.usage.context for request in session.requests] == [13]
 
 
+def test_a_stream_of_ag_ui_is_read_as_the_server_sent_it() -> None:
+    session = only("ag_ui/stream.sse")
+    assert [(m.role.value, [b.kind.value for b in m.blocks]) for m in session.messages] == [
+        ("user", ["text"]), ("assistant", ["tool_use"]), ("user", ["tool_result"]), ("assistant", ["text"]),
+    ]  # fmt: skip
+    assert session.messages[-1].preview == "Ferns and hostas."
+
+
 def test_every_agent_of_a_team_of_autogen_is_a_session() -> None:
     session = only("autogen/team.json")
     assert (session.id, kinds(session)) == (

@@ -47,7 +47,7 @@ def _marks(shapes: tuple[str, ...], names: str = "") -> tuple[frozenset[str], fr
 
 MARKS = {
     "acp": _marks((LINES,), "sessionUpdate tag session/prompt"),
-    "ag_ui": _marks(JSON, "messageId threadId toolCallId"),
+    "ag_ui": _marks((*JSON, TEXT), "messageId threadId toolCallId"),
     "agent_zero": _marks((DOCUMENT,), "history"),
     "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
     "ai_sdk": _marks(JSON, "parts tool-call tool-result"),
