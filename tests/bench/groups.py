@@ -87,5 +87,5 @@ def _row(name: str, some: list[Outcome]) -> list[str]:
     marked = f"**{name}**" if _worst((name, some)) > 2 else name
     causes = "; ".join(f"{share} {sort}" for sort, _, share, _ in shares_of(some, lambda _, g: g.sort)[:N_CAUSES])
     n_fallen = sum(one.fallen for one in some)
-    fallen = f"; {n_fallen} falls that nothing in the file tells" if n_fallen else ""
+    fallen = f"; contexts that fell untold: {n_fallen}" if n_fallen else ""
     return [marked, str(len(some)), *figures, f"{_figure(some, 'bias'):+.1f}%", causes + fallen]
