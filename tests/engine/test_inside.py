@@ -70,3 +70,13 @@ def test_of_two_transcripts_in_one_file_none_is_taken() -> None:
         read_transcripts(BytesIO(dumps({"first": value, "second": value}).encode()))
     with pytest.raises(UnreadableInput, match="inside another file"):
         read_transcripts(BytesIO(dumps([value, value]).encode()))
+
+
+@pytest.mark.parametrize("name", ["acp", "claude_code", "codex", "dsh", "pi"])
+def test_records_that_a_runner_wrapped_line_by_line_are_read(name: str) -> None:
+    path = next(path for own, path in FILES if own == name and path.suffix == ".jsonl" and readable(path))
+    data, value = readable(path) or (b"", [])
+    held = b"".join(dumps({"at": n, "event": one}).encode() + b"\n" for n, one in enumerate(value)) + b"{cut\n"
+    own, inner = read_transcripts(BytesIO(data), path.name), read_transcripts(BytesIO(held), "run.jsonl")
+    assert (inner.format, said(inner, held)) == (own.format, said(own, data))
+    assert [one.line for one in inner.skipped][:1] == [len(value) + 1]

@@ -12,6 +12,7 @@ from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, T
 from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
+from sessions.engine.reading.formats._records import objects
 from sessions.engine.reading.jsonio import INSIDE, Head, JsonProblem, Source, dumps
 from sessions.engine.reading.measure import Measure, OnMedia, settle
 from sessions.engine.reading.noted_events import noted_events
@@ -59,8 +60,9 @@ def read_transcripts(
     chosen, reason, inner = _by_name(source, _named(format)) if format else _sniffed(source)
     own = TokenCounter() if counter is None else counter
     try:
-        parsed = chosen.parse(inner.source if inner else source, Measure(own, on_media))
-        parsed = plausible(settle(_of_format(inner.placed(parsed, source) if inner else parsed, chosen.name), own))
+        measure = Measure(own, on_media)
+        parsed = inner.parse(source, measure) if inner else chosen.parse(source, measure)
+        parsed = plausible(settle(_of_format(parsed, chosen.name), own))
     finally:
         if counter is None:
             own.close()
@@ -156,7 +158,10 @@ def recognise(file: BinaryIO, name: str = "") -> str:
 
 @dataclass(frozen=True, slots=True)
 class Inner:
-    """A transcript inside another file's JSON document (formats 2.5): its path there, and its document or its lines."""
+    """A transcript inside another file (formats 2.5): where, its path, and its document or what its lines hold.
+
+    In a file of lines the path is the key under which each of them holds one of its own.
+    """
 
     where: str
     format: Format
@@ -164,18 +169,15 @@ class Inner:
     document: Any
     values: Sequence[Any]
 
-    @property
-    def source(self) -> Source:
-        """What stands there as a file of its own."""
-        values = self.values if self.document is None else (self.document,)
-        return Source(io.BytesIO(b"".join(dumps(value).encode() + b"\n" for value in values)))
-
-    def placed(self, parsed: Parsed, outer: Source) -> Parsed:
-        """The same with every origin in the outer file."""
+    def parse(self, outer: Source, measure: Measure) -> Parsed:
+        """What stands there, read as a file of its own, with every origin in the outer file."""
+        lost: list[Skipped] = []
+        found = list(self._entries(outer, lost))
+        file = io.BytesIO(b"".join(dumps(value).encode() + b"\n" for value, _ in found))
 
         def place(origin: Origin) -> Origin:
-            path = self.path if self.document is not None else (*self.path, origin.line - 1)
-            return Origin(1, 0, outer.size, (INSIDE, len(path), *path, *origin.path))
+            at = found[origin.line - 1 if self.document is None else 0][1]
+            return replace(at, path=(INSIDE, len(at.path), *at.path, *origin.path))
 
         def of(some: Iterable[Transcript]) -> tuple[Transcript, ...]:
             return tuple(
@@ -183,9 +185,21 @@ class Inner:
                 for t in some
             )
 
-        skipped = tuple(Skipped(1, 0, one.reason) for one in parsed.skipped)
+        parsed = self.format.parse(Source(file, outer.name), measure)
+        skipped = (*lost, *(Skipped(1, 0, one.reason) for one in parsed.skipped))
         several = of(parsed.transcripts), of(parsed.alternatives)
         return replace(parsed, transcripts=several[0], alternatives=several[1], skipped=skipped, fates=())
+
+    def _entries(self, outer: Source, lost: list[Skipped]) -> Iterator[tuple[Any, Origin]]:
+        whole = Origin(1, 0, outer.size, self.path)
+        if self.document is not None:
+            yield self.document, whole
+        elif outer.head().document is not None:
+            yield from ((value, replace(whole, path=(*self.path, n))) for n, value in enumerate(self.values))
+        else:
+            for line, record in objects(outer, lost):
+                if isinstance(held := record.get(str(self.path[0])), dict):
+                    yield held, line.at(*self.path)
 
 
 def _of_inner(message: Message) -> Message:
@@ -262,9 +276,10 @@ def _inside(head: Head) -> Inner | Advice | None:
     if not found:
         return None
     first, *others = found.values()
-    is_whole = isinstance(head.document, dict) or (
-        isinstance(head.document, list) and (not first.path or len(head.document) == 1)
-    )
+    document = head.document
+    is_whole = isinstance(document, dict) or (isinstance(document, list) and (not first.path or len(document) == 1))
+    if document is None and first.document is None and not others and len(first.path) == 2:
+        return replace(first, path=first.path[1:])
     if is_whole and (not others or not first.path):
         return first
     label = first.format.label
@@ -287,7 +302,7 @@ def _places(head: Head) -> Iterator[tuple[str, tuple[str | int, ...], Any, Seque
         yield "in its first entry", (0,), records[0], ()
     for key in [*records[0]][:MAX_KEYS] if records else ():
         inner = [value for record in records if isinstance(value := record.get(key), (dict, list))]
-        if len(inner) > 1:
+        if len(inner) > 1 and 2 * len(inner) > len(records):
             yield f"under {key!r} of each, a line each,", (0, key), None, inner
         if inner:
             yield from _both(f"under {key!r} of the first", (0, key), inner[0])

@@ -155,10 +155,10 @@ def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = 
 
 
 def streamed(head: Head) -> list[dict[str, Any]]:
-    """The objects of server-sent events on the lines that sniffing looks at; none where the lines are anything else."""
+    """The objects of server-sent events on the lines that sniffing looks at; none where most are anything else."""
     skipped: list[Skipped] = []
     found = [value for value, _ in _events(head.lines, skipped)] if not head.values and head.document is None else []
-    return found if len(skipped) <= 1 else []
+    return found if len(found) > len(skipped) else []
 
 
 def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:
