@@ -15,7 +15,7 @@ from ctxweb.commands._engine import emit, read, write_csv
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, Amount, files_argument, takes
 from ctxweb.terminal import Head, Terminal, figure, patience, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
-from sessions.engine.costs.cost_report import cost_sentences
+from sessions.engine.costs.cost_report import cost_sentences, stated_sentences
 from sessions.engine.reading.byte_breakdown import sentence
 from sessions.engine.reading.encodings import clearing_words, event_words, refusal_words
 from sessions.engine.reading.texts import Texts
@@ -106,7 +106,7 @@ def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: i
     console.print(titled(f"\n{session['title'] or session['id']}", facts))
     if session["image_rule"]:
         console.print(f"Image rule: {session['image_rule']}")
-    for line in cost_sentences(session["cost"]):
+    for line in (*stated_sentences(session["stated_usd"]), *cost_sentences(session["cost"])):
         console.print(line)
     print_verdicts(console, session)
     print_events(console, session)

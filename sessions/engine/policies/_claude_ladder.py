@@ -68,8 +68,6 @@ def counted(params: Any, view: View) -> int:
 
     Some versions left out what came after, others took the output as they wrote it, a streaming placeholder.
     """
-    if view.told is not None:
-        return view.told
     if view.usage is None:
         return used(view, overhead=False)
     usage = view.usage
@@ -80,10 +78,13 @@ def counted(params: Any, view: View) -> int:
 def ladder_gate(params: Any, view: View) -> Gate:
     """Levels in the order blocked, compact, warn, ok, all ≥; blocked and compact both compact.
 
-    Without usage the messages alone are counted.
+    Without usage the messages alone are counted; what the client itself counted stands where that falls short of it.
     """
     steps = ladder_of(params, view)
     measure = counted(params, view)
+    is_told = view.told is not None and measure < min(view.told, steps.compact)
+    if view.told is not None and is_told:
+        measure = view.told
     level = "ok"
     for name, limit in (("blocked", steps.blocked), ("compact", steps.compact), ("warn", steps.warn)):
         if measure >= limit and (name != "compact" or params.auto == "on"):
@@ -95,6 +96,6 @@ def ladder_gate(params: Any, view: View) -> Gate:
         reason += f"; {percent_left(steps, measure, auto=params.auto == 'on')}% left"
     elif measure >= steps.precompute and params.auto == "on":
         reason += "; newer clients start the summary in the background"
-    if view.told is not None:
+    if is_told:
         reason += "; as the client itself counted, for its newest message is not in the file"
-    return Gate(fires, reason, measure, min(steps.compact, steps.blocked), ">=", "tokens", level)
+    return Gate(fires, reason, measure, min(steps.compact, steps.blocked), ">=", "tokens", level, is_told)

@@ -67,7 +67,8 @@ class CliParams:
 def cli_gate(params: CliParams, view: View) -> Gate:
     """The client's count ≥ ``⌊share · window⌋``: as it wrote it down, else the list and what stands before it."""
     measure = view.size + view.overhead if view.told is None else view.told
-    return Gate.at_least(measure, view.window * params.share // 100, "the client's own count")
+    gate = Gate.at_least(measure, view.window * params.share // 100, "the client's own count")
+    return gate._replace(is_told=view.told is not None)
 
 
 CLI = Policy(

@@ -29,7 +29,7 @@ class Gate(NamedTuple):
     """A gate's answer at one request: whether it fires, on what measured value, against what.
 
     ``measure`` and ``threshold`` are in ``unit``; ``operator`` is ">=" or ">"; ``level`` is the step of a ladder
-    ("ok", "warn", "compact", "blocked") where the policy has one.
+    ("ok", "warn", "compact", "blocked") where the policy has one.  ``is_told``: the measure is the client's own count.
     """
 
     fires: bool
@@ -39,6 +39,7 @@ class Gate(NamedTuple):
     operator: str
     unit: str
     level: str = ""
+    is_told: bool = False
 
     @classmethod
     def over(cls, measure: int, threshold: int, reason: str, unit: str = "tokens") -> Gate:

@@ -154,9 +154,20 @@ def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = 
         yield row, Origin(1, 0, source.size, (table, row.pop("row number")))
 
 
-def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dict[str, Any]]]:
+def streamed(head: Head) -> list[dict[str, Any]]:
+    """The objects of server-sent events on the lines that sniffing looks at; none where most are anything else."""
+    skipped: list[Skipped] = []
+    found = [value for value, _ in _events(head.lines, skipped)] if not head.values and head.document is None else []
+    return found if len(found) > len(skipped) else []
+
+
+def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:
     """Every event's JSON object with where it stands; ``skipped`` receives lines that are none."""
-    for line in source.lines():
+    return _events(source.lines(), skipped)
+
+
+def _events(lines: Iterable[Line], skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:
+    for line in lines:
         data = line.data
         if data is None:
             skipped.append(line.skipped(too_long(line)))
@@ -177,7 +188,7 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
             skipped.append(Skipped(line.number, line.offset + start + problem.position, problem.reason))
             continue
         if isinstance(value, dict):
-            yield Origin(line.number, line.offset + start, line.length - start), value
+            yield value, Origin(line.number, line.offset + start, line.length - start)
         else:
             skipped.append(Skipped(line.number, line.offset + start, "an event whose data is no object"))
 

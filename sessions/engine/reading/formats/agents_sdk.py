@@ -83,6 +83,12 @@ def _is_span(value: Any) -> bool:
     return held.get("object") == SPAN and isinstance(held.get("span_data"), dict)
 
 
+def _spans_in(record: Record) -> traced.Found:
+    """The spans that a record is, lists, or tells of as an event: some processors write {event, span}."""
+    yield from traced.found_in(record, _is_span, LISTS)
+    yield from ((value, (key,)) for key, value in record.items() if _is_span(value))
+
+
 def _span_contents(span: Record, role: Role) -> tuple[Content, ...]:
     """What a span alone tells of a message: a tool's call, or what it gave out."""
     data = as_dict(span.get("span_data"))
@@ -98,20 +104,21 @@ def _span_contents(span: Record, role: Role) -> tuple[Content, ...]:
 def _traces(source: Source, measure: Measured) -> Parsed:
     """The conversations of the traces: those of one group are one, an agent that a tool ran is its own."""
     skipped: list[Skipped] = []
-    held: list[tuple[Record, Origin]] = []
+    held: dict[str, tuple[Record, Origin]] = {}
     traces: dict[str, Record] = {}
     for record, origin in files.records(source, skipped):
-        held += (
-            inner := [(value, files.inside(origin, *path)) for value, path in traced.found_in(record, _is_span, LISTS)]
-        )
-        beside = [as_dict(one) for one in (record, *(one for key in LISTS for one in as_list(record.get(key))))]
+        inner = [(value, files.inside(origin, *path)) for value, path in _spans_in(record)]
+        # What a processor told at a span's start it tells again, whole, at its end.
+        held |= {text_of(one[0].get("id")) or f"#{len(held) + n}": one for n, one in enumerate(inner)}
+        listed = (one for key in LISTS for one in as_list(record.get(key)))
+        beside = [as_dict(one) for one in (record, *record.values(), *listed)]
         own = [one for one in beside if one.get("object") == TRACE]
         own += [record[TRACE]] if isinstance(record.get(TRACE), dict) else []
         told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in own}
         traces |= told
         if not inner and not told:
             skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
-    spans = sorted((_span(*one, traces) for one in held), key=lambda span: span.started or 0)
+    spans = sorted((_span(*one, traces) for one in held.values()), key=lambda span: span.started or 0)
     if not any(span.kind in CALLS for span in spans):
         raise files.misread("no model call among the spans")
     told_groups = {span.group for span in spans if span.kind in CALLS and any(map(span.data.get, WORDS))}
@@ -293,7 +300,7 @@ class _Format(Format):
         """The SDK's table of items, or spans of its traces; in lines a model call may follow."""
         if files.has_columns(head, MESSAGES, "session_id", DATA):
             return Sniff(95, f"a database with the table {MESSAGES} of the OpenAI Agents SDK")
-        spans = (span for one in files.first_records(head) for span, _ in traced.found_in(one, _is_span, LISTS))
+        spans = (span for one in files.first_records(head) for span, _ in _spans_in(one))
         kinds = [span["span_data"].get("type") for span in spans]
         if any(kind in CALLS for kind in kinds) or (kinds and head.document is None):
             return Sniff(95, f"{len(kinds)} spans of the OpenAI Agents SDK")

@@ -112,11 +112,11 @@ def _exchanges(document: Any, whole: Origin) -> list[Exchange]:
     return found or [log_at(document, whole)]
 
 
-def _streamed(found: Iterable[tuple[Origin, Record]]) -> list[Exchange]:
+def _streamed(found: Iterable[tuple[Record, Origin]]) -> list[Exchange]:
     """The responses of a recorded stream; one that was cut off is what its finished items tell."""
     exchanges: list[Exchange] = []
     current: Exchange | None = None
-    for origin, event in found:
+    for event, origin in found:
         kind, response = text_of(event.get("type")), event.get("response")
         if kind == "response.created" or current is None:
             current = Exchange(reply=[])

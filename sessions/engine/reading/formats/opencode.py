@@ -18,7 +18,16 @@ from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, failed_compaction
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
+from sessions.engine.reading.formats._values import (
+    Record,
+    as_dict,
+    as_list,
+    count_of,
+    dollars_of,
+    seconds,
+    text_of,
+    written,
+)
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -202,6 +211,7 @@ class _Reading:
         """One entry: a prompt, a reply with its results, or one side of a compaction."""
         info = entry["info"]
         self.settle(entry)
+        self.history.spent += dollars_of(info.get("cost"))
         native, time = text_of(info.get("id")), seconds(as_dict(info.get("time")).get("created"))
         said: dict[str, Any] = {"contents": parts_contents(entry), "origins": places, "id": native, "timestamp": time}
         if info["role"] == "user":

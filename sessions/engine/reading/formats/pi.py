@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, count_of, dollars_of, seconds, text_of
 from sessions.engine.reading.formats.dsh import is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats.factory_droid import is_droid_line
 from sessions.engine.reading.jsonio import Line, dumps
@@ -131,6 +131,7 @@ class _Reading:
     unknown: Counter[str] = field(default_factory=Counter)
     header: Record = field(default_factory=dict)
     name: str = ""
+    spent: float = 0.0
 
 
 def _read_entry(reading: _Reading, line: Line, value: Record) -> None:
@@ -189,6 +190,7 @@ def _add_message(reading: _Reading, node: Node, message: Record, origin: Origin,
     node.place = place = reading.thread.add(entry)
     if role is Role.ASSISTANT:
         usage = pi_usage(message)
+        reading.spent += dollars_of(as_dict(as_dict(message.get("usage")).get("cost")).get("total"))
         # pi leaves replies that were broken off out of what it sends (transform-messages).
         aborted = message.get("stopReason") in ("aborted", "error")
         if message.get("stopReason") == "error":
@@ -273,6 +275,7 @@ class _Format(Format):
             id=text_of(reading.header.get("id")) or stem_of(source.name),
             otherwise=text_of(reading.header.get("modelId")),
             project=text_of(reading.header.get("cwd")),
+            stated_usd=reading.spent or None,
             warnings=noted(
                 (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
                 (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),

@@ -12,7 +12,7 @@ from sessions.engine.base.session_cache import Remembered
 from sessions.engine.policies.policy import Draft
 from sessions.engine.replays.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.replays.summarizers.stub import DEFAULT_TOKENS
-from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Kind, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 BESIDE = 1
@@ -61,7 +61,7 @@ def typical_tokens(weighed: Weighed) -> int | None:
 
 
 def _room(weighed: Weighed, compaction: int, made: Sequence[Message]) -> int | None:
-    """What the next measured context holds beside the products, for files put back that the file does not have.
+    """What the next measured context holds beside the products: files put back, or a summary, that the file lacks.
 
     0 where it has some of them, None where that context is not measured.
     """
@@ -90,10 +90,14 @@ def write(brief: Brief) -> WrittenSummary:
     if near:
         number = min(near)[1]
         made = products(brief.weighed, number)
+        source, room = f"recorded (compaction {number})", _room(brief.weighed, number, made)
+        if made and all(block.kind is Kind.OPAQUE for message in made for block in message.blocks):
+            return WrittenSummary(messages=made, source=source, unseen=room or 0)
         if made:
-            return WrittenSummary(
-                messages=made, source=f"recorded (compaction {number})", room=_room(brief.weighed, number, made)
-            )
+            return WrittenSummary(messages=made, source=source, room=room)
+        if room:
+            draft = Draft(f"[summary of {room:,} tokens, its words not in the file]", room, summary=True)
+            return WrittenSummary((draft,), source=f"{source}, its size by the next context", is_outline=True)
     tokens = typical_tokens(brief.weighed)
     why = "the median of this session's recorded summaries" if tokens is not None else "no summary is recorded here"
     tokens = DEFAULT_TOKENS if tokens is None else tokens
