@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sessions.engine.reading.formats import Measured, Sniff
+from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats import _wire as wire
 from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
-from sessions.engine.reading.formats._calls import error_in
+from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, error_in
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
-from sessions.engine.reading.formats._exchanges import conversations_of
 from sessions.engine.reading.formats._items import ROLES, call_content, parts_of, plain_result
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
 from sessions.engine.reading.formats._records import inside
@@ -38,7 +37,14 @@ def chat_contents(message: Any) -> tuple[Content, ...]:
     return (*_reasoning(message), *parts_of(content), *_refusal(message), *_calls(message))
 
 
-CHAT_WIRE = wire.Wire(chat_contents, chat_role, prefills=True)
+def _said_at(message: Any, at: Origin, time: float | None = None) -> CallMessage:
+    return CallMessage(
+        chat_role(message), chat_contents(message), (at,), text_of(as_dict(message).get("id")), timestamp=time
+    )
+
+
+def _log(messages: Iterable[Any], at: Origin) -> TracedCall:
+    return TracedCall([_said_at(message, inside(at, n)) for n, message in enumerate(messages)], [], is_log=True)
 
 
 def displayed(text: str) -> list[dict[str, str]]:
@@ -118,36 +124,33 @@ def is_chat_line(value: Any) -> bool:
     return is_said and "type" not in held and "parts" not in held
 
 
-def exchanges_of(document: Any, whole: Origin) -> list[list[wire.Exchange]]:
-    """Exchanges by group: sessions of different groups have nothing to do with each other."""
+def calls_of(document: Any, whole: Origin) -> list[list[TracedCall]]:
+    """Calls by group: sessions of different groups have nothing to do with each other."""
     if isinstance(document, dict):
-        return [[_exchange(document, whole)]]
+        return [[_call(document, whole)]]
     if trajectories := [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]:
-        return [[wire.log_at(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
-    pairs = [_exchange(item, inside(whole, n)) for n, item in enumerate(document) if _is_exchange(item)]
-    return [pairs or [wire.log_at(document, whole)]]
+        return [[_log(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
+    pairs = [_call(item, inside(whole, n)) for n, item in enumerate(document) if _is_exchange(item)]
+    return [pairs or [_log(document, whole)]]
 
 
-def line_conversation(
-    lines: Iterable[tuple[Line, Record]], display: str, measure: Measured, skipped: list[Skipped]
-) -> list[wire.Conversation]:
+def lines_of(lines: Iterable[tuple[Line, Record]], display: str, skipped: list[Skipped]) -> list[list[TracedCall]]:
     """One session of all lines that are messages, then one for each flattened conversation."""
-    parts: list[wire.Part] = []
-    logs: list[wire.Exchange] = []
+    whole = TracedCall([], [], is_log=True)
+    logs: list[TracedCall] = []
     for line, value in lines:
         origin = line.at()
         text = value.get(display)
         if isinstance(text, str):
             # The place in the text is no step of a path; it goes into the message's id.
             said = [{**message, "id": f"L{line.number}.{n}"} for n, message in enumerate(displayed(text))]
-            logs.append(wire.Exchange([wire.Part(message, inside(origin, display)) for message in said], is_log=True))
+            place = inside(origin, display)
+            logs.append(TracedCall([_said_at(message, place) for message in said], [], is_log=True))
         elif is_chat_line(value):
-            parts.append(wire.Part(value, origin, seconds(value.get("timestamp"))))
+            whole.sent.append(_said_at(value, origin, seconds(value.get("timestamp"))))
         else:
             skipped.append(line.skipped("an object that is not a chat message"))
-    groups = [[wire.Exchange(parts, is_log=True)]] if parts else []
-    groups += [[log] for log in logs]
-    return [known for group in groups for known in conversations_of(group, CHAT_WIRE, measure)]
+    return [[log] for log in (whole, *logs) if log.sent]
 
 
 def _list_shape(items: list[Any]) -> Sniff | None:
@@ -184,19 +187,19 @@ def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
     return (message, ("message",)) if "done" in response and isinstance(message, dict) else None
 
 
-def _exchange(document: Record, whole: Origin) -> wire.Exchange:
+def _call(document: Record, whole: Origin) -> TracedCall:
     request, response = wire.pair_in(document, _is_request, _reply)
     sent_at, reply_at = wire.bodies_at(document, whole)
-    exchange = wire.Exchange(error=error_in(document))
+    call = TracedCall([], [], edits=ServerEdits(error=error_in(document)), prefills=True)
     if request is not None:
-        exchange.sent = wire.parts_at(request["messages"], inside(sent_at, "messages"))
-        exchange.system = definitions(request.get("tools"), function_name)
-        exchange.model = text_of(request.get("model"))
+        call.sent = _log(request["messages"], inside(sent_at, "messages")).sent
+        call.system = definitions(request.get("tools"), function_name)
+        call.model = text_of(request.get("model"))
     if response is not None and (found := _reply(response)) is not None:
         message, path = found
-        exchange.timestamp = seconds(response.get("created") or response.get("created_at"))
-        exchange.reply = [wire.Part(message, inside(reply_at, *path), exchange.timestamp)]
-        exchange.usage = openai_usage(response.get("usage")) or local_usage(response)
-        exchange.model = text_of(response.get("model")) or exchange.model
-        exchange.response_id = text_of(response.get("id"))
-    return exchange
+        call.timestamp = seconds(response.get("created") or response.get("created_at"))
+        call.replied = [_said_at(message, inside(reply_at, *path))]
+        call.usage = openai_usage(response.get("usage")) or local_usage(response)
+        call.model = text_of(response.get("model")) or call.model
+        call.response_id = text_of(response.get("id"))
+    return call

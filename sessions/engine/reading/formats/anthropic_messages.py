@@ -15,17 +15,23 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
 from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CUT_OFF, edits_of, iterations
+from sessions.engine.reading.formats._calls import edits_of, iterations
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._records import misread, stem_of
-from sessions.engine.reading.formats._values import ROLES, Path, Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.formats._wire import pair_in
-from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
+from sessions.engine.reading.formats._wire_exchanges import (
+    HttpExchange,
+    call_at,
+    exchange_at,
+    is_anthropic_pair,
+    wire_contents,
+)
 from sessions.engine.reading.json_values import BOM
 from sessions.engine.reading.jsonio import JsonProblem, loads
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Request, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 Placed = tuple[dict[str, Any], Origin]
 
@@ -137,42 +143,35 @@ class _Format(Format):
         request, response = _exchange_of(document) if isinstance(document, dict) else (None, None)
         if request is None and response is None:
             raise misread("neither a Messages request nor a response")
-        if (beside := _beside(document, source, measure)) is not None:
-            return beside
-        edits = edits_of(request or {}, response or {})
-        paired = "request" in document or "response" in document
-        parts = _parts(request, response, paired=paired)
-        made = Assembly(measure)
-        for part, path in parts:
-            contents = anthropic.contents_of(part.get("content"))
-            role = ROLES.get(text_of(part.get("role")), Role.USER)
-            is_summary = bool(contents) and all(content.name == "compaction" for content in contents)
-            origin = Origin(1, 0, source.size, path)
-            made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=is_summary)
-        made.requests = list(_requests(made.messages, request, response))
-        _note_compactions(made, [part for part, _ in parts])
-        # What the top-level usage hides.
-        for use in filter(None, _spent(response or {}, "compaction")):
-            spent = f"{use.context:,} input and {use.output:,} output tokens"
-            made.warnings.append(f"The server spent {spent} on compaction, not in the usage")
-        made.note(edits.is_cut_off, f"{CUT_OFF}: 1")
-        made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
-        transcript = made.transcript(
-            stem_of(source.name),
-            model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
-            system=measure(anthropic.system_contents(request or {})),
-            trigger_at=_trigger_at(request or {}),
+        place: Path = ("request",) if "request" in document or "response" in document else ()
+        exchange = HttpExchange(
+            document if place else {},
+            request or {},
+            place,
+            response or document.get("response"),
+            place and ("response",),
         )
-        return Parsed((transcript,))
+        call = call_at(exchange, Origin(1, 0, source.size))
+        own = as_dict(response)
+        call.usage = usage_of(own.get("usage")) or next(iter(_spent(own, "message")[::-1]), None)
+        call.group, call.trigger_at, call.prefills = "", _trigger_at(request or {}), True
+        # What the top-level usage hides.
+        hidden = ((f"{use.context:,}", f"{use.output:,}") for use in _spent(own, "compaction") if use)
+        call.notes = tuple(
+            f"The server spent {a} input and {b} output tokens on compaction, not in the usage" for a, b in hidden
+        )
+        return Parsed(sessions_of([call], measure, stem=stem_of(source.name), runs=True))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
         path = message.origins[0].path
-        if len(path) > 1 and isinstance(path[0], int):
-            # Of a pair, whatever it looks like: a damaged one may look like an event.
-            return tuple(content for value in values for content in wire_contents(value, path))
-        replies = [response_of(values)] if all(map(is_event, values)) else values
-        return tuple(content for reply in replies for content in anthropic.contents_of(reply.get("content")))
+        # What is sent may look like an event where it is damaged.
+        is_streamed = all(map(is_event, values)) and "messages" not in path
+        return tuple(
+            content
+            for value in ([response_of(values)] if is_streamed else values)
+            for content in wire_contents(value, path)
+        )
 
 
 def _exchange_of(document: Record) -> tuple[Record | None, Record | None]:
@@ -191,42 +190,6 @@ def _is_response(document: Record) -> bool:
     return document.get("role") == "assistant" and isinstance(document.get("content"), list) and marked
 
 
-def _requests(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:
-    """One per run of assistant messages (one at the end is a prefill), then the response's or the pending one."""
-    n_sent = len(messages) - (response is not None)
-    starts = [
-        index
-        for index in range(n_sent)
-        if messages[index].role is Role.ASSISTANT and (not index or messages[index - 1].role is not Role.ASSISTANT)
-    ]
-    if starts and all(message.role is Role.ASSISTANT for message in messages[starts[-1] : n_sent]):
-        starts.pop()
-    model = text_of((request or {}).get("model"))
-    found = [Request(i, message, model=model) for i, message in enumerate(starts)]
-    if response is None:
-        return (*found, Request(len(found), None, model=model))
-    # The top level may report nothing: then the last message's iteration counts.
-    usage = usage_of(response.get("usage")) or next(iter(_spent(response, "message")[::-1]), None)
-    native, model = text_of(response.get("id")), text_of(response.get("model")) or model
-    return (*found, Request(len(found), n_sent, usage, response_id=native, model=model))
-
-
-def _note_compactions(made: Assembly, parts: Sequence[Record]) -> None:
-    """Compactions the server made: the reply that starts with a ``compaction`` block is the first one after it.
-
-    ``tokens_before`` is the input of the compaction's own iteration, where the usage lists it.
-    """
-    for message, part in zip(made.messages, parts, strict=True):
-        blocks = as_list(part.get("content"))
-        if message.role is not Role.ASSISTANT or not any(_type_of(block) == "compaction" for block in blocks):
-            continue
-        at = next((r for r in made.requests if r.message is not None and r.message >= message.index), made.requests[-1])
-        spent = _spent(part, "compaction")
-        before = spent[0].context if spent and spent[0] else None
-        place = message.index
-        made.compaction(place, request=at.index, message=place, trigger="auto", tokens_before=before)
-
-
 def _trigger_at(request: Record) -> int | None:
     """The tokens at which the request asks the server to compact: as given, else the default (policies 5.3)."""
     for edit in as_list(as_dict(request.get("context_management")).get("edits")):
@@ -242,15 +205,6 @@ def _spent(response: Record, kind: str) -> list[Usage | None]:
 
 def _type_of(value: Any) -> str:
     return text_of(as_dict(value).get("type"))
-
-
-def _beside(document: Record, source: Source, measure: Measured) -> Parsed | None:
-    """The session of one call that was refused, or made for a summary alone; None for any other."""
-    exchange = exchange_at(document) if isinstance(document.get("request"), dict) else None
-    call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
-    if call is None or not (call.edits.asked or call.edits.error):
-        return None
-    return Parsed(sessions_of([call], measure, stem=stem_of(source.name)))
 
 
 def _sniff_several(head: Head) -> Sniff | None:
@@ -271,14 +225,6 @@ def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed
         raise misread("a list without Messages API pairs or events")
     stem = stem_of(source.name)
     return Parsed(sessions_of(calls, measure, stem=stem), tuple(skipped))
-
-
-def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
-    """Every message with the path to it in the document."""
-    stem: Path = ("request", "messages") if paired else ("messages",)
-    sent = enumerate((request or {}).get("messages", ()))
-    found: list[tuple[Record, Path]] = [(part, (*stem, n)) for n, part in sent if isinstance(part, dict)]
-    return found if response is None else [*found, (response, ("response",) if paired else ())]
 
 
 def _foreign(request: Record) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _chat_shapes as shapes
-from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
+from sessions.engine.reading.formats._assembly import with_unique_ids
+from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
-from sessions.engine.reading.formats._records import first_objects, misread, objects
+from sessions.engine.reading.formats._records import first_objects, misread, objects, stem_of
 from sessions.engine.reading.formats._values import text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Skipped
 
@@ -44,13 +45,14 @@ class _Format(Format):
         document = source.head().document
         skipped: list[Skipped] = []
         if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):
-            conversations = shapes.line_conversation(objects(source, skipped), DISPLAY, measure, skipped)
+            groups = shapes.lines_of(objects(source, skipped), DISPLAY, skipped)
         elif shapes.is_chat_document(document):
-            groups = shapes.exchanges_of(document, Origin(1, 0, source.size))
-            conversations = [one for group in groups for one in conversations_of(group, shapes.CHAT_WIRE, measure)]
+            groups = shapes.calls_of(document, Origin(1, 0, source.size))
         else:
             raise misread("neither a chat request, a response nor messages")
-        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
+        stem = stem_of(source.name)
+        found = [session for group in groups for session in sessions_of(group, measure, stem=stem, runs=True)]
+        return Parsed(with_unique_ids(found), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one message; one of a flattened conversation is found by its number."""
