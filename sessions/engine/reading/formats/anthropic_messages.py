@@ -13,9 +13,8 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
-from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import edits_of, iterations
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edits_of, iterations
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
@@ -31,7 +30,7 @@ from sessions.engine.reading.formats._wire_exchanges import (
 )
 from sessions.engine.reading.json_values import BOM
 from sessions.engine.reading.jsonio import JsonProblem, loads
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
 
 Placed = tuple[dict[str, Any], Origin]
 
@@ -63,9 +62,8 @@ def event_places(source: Source) -> list[Placed]:
     return list(_lines(source))
 
 
-def streamed_session(events: Sequence[Placed], measure: Measured, stem: str) -> Transcript:
-    """One session of the replies that the events stream, each with its usage."""
-    assembly = Assembly(measure)
+def streamed_calls(events: Sequence[Placed]) -> Iterator[TracedCall]:
+    """A call of each reply that the events stream, with its usage."""
     replies: list[list[Placed]] = []
     for event, origin in events:
         if event.get("type") == "message_start" or not replies:
@@ -73,17 +71,11 @@ def streamed_session(events: Sequence[Placed], measure: Measured, stem: str) -> 
         replies[-1].append((event, origin))
     for placed in replies:
         reply = response_of([event for event, _ in placed])
-        contents = anthropic.contents_of(reply.get("content"))
-        native_id = text_of(reply.get("id"))
-        index = assembly.add(Role.ASSISTANT, contents, [origin for _, origin in placed], id=native_id)
-        model = text_of(reply.get("model"))
-        assembly.request(index, usage_of(reply.get("usage")), response_id=native_id, model=model)
-        edits = edits_of({}, reply)
-        at, before = len(assembly.requests) - 1, edits.spent.context if edits.spent else None
-        if edits.compacted:
-            assembly.compaction(index, message=index, request=at, trigger="auto", tokens_before=before)
-        assembly.cleared += [(clearing, index, at) for clearing in edits.clearings]
-    return assembly.transcript(stem)
+        native, contents = text_of(reply.get("id")), anthropic.contents_of(reply.get("content"))
+        said = CallMessage(Role.ASSISTANT, contents, tuple(origin for _, origin in placed), native)
+        call = TracedCall([], [said], usage_of(reply.get("usage")), text_of(reply.get("model")), native)
+        call.edits = edits_of({}, reply)
+        yield call
 
 
 def _is_ours(value: Any) -> bool:
@@ -135,32 +127,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
+        skipped: list[Skipped] = []
         if events := event_places(source):
-            return Parsed((streamed_session(events, measure, stem_of(source.name)),))
-        document = source.document()
-        if isinstance(document, list):
-            return _pairs(document, source, measure)
-        request, response = _exchange_of(document) if isinstance(document, dict) else (None, None)
-        if request is None and response is None:
-            raise misread("neither a Messages request nor a response")
-        place: Path = ("request",) if "request" in document or "response" in document else ()
-        exchange = HttpExchange(
-            document if place else {},
-            request or {},
-            place,
-            response or document.get("response"),
-            place and ("response",),
-        )
-        call = call_at(exchange, Origin(1, 0, source.size))
-        own = as_dict(response)
-        call.usage = usage_of(own.get("usage")) or next(iter(_spent(own, "message")[::-1]), None)
-        call.group, call.trigger_at, call.prefills = "", _trigger_at(request or {}), True
-        # What the top-level usage hides.
-        hidden = ((f"{use.context:,}", f"{use.output:,}") for use in _spent(own, "compaction") if use)
-        call.notes = tuple(
-            f"The server spent {a} input and {b} output tokens on compaction, not in the usage" for a, b in hidden
-        )
-        return Parsed(sessions_of([call], measure, stem=stem_of(source.name), runs=True))
+            calls = list(streamed_calls(events))
+        elif isinstance(document := source.document(), list):
+            calls = _pairs(document, source.size, skipped)
+        else:
+            calls = [_call(as_dict(document), Origin(1, 0, source.size))]
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
@@ -172,6 +146,24 @@ class _Format(Format):
             for value in ([response_of(values)] if is_streamed else values)
             for content in wire_contents(value, path)
         )
+
+
+def _call(document: Record, whole: Origin) -> TracedCall:
+    """The call whose request or response, or both, the document is."""
+    request, response = _exchange_of(document)
+    if request is None and response is None:
+        raise misread("neither a Messages request nor a response")
+    place: Path = ("request",) if "request" in document or "response" in document else ()
+    came, record = response or document.get("response"), document if place else {}
+    call = call_at(HttpExchange(record, request or {}, place, came, place and ("response",)), whole)
+    own = as_dict(response)
+    # The top level may report nothing: then the last message's iteration counts.
+    call.usage = usage_of(own.get("usage")) or next(iter(_spent(own, "message")[::-1]), None)
+    call.group, call.trigger_at, call.prefills = "", _trigger_at(request or {}), True
+    # What the top-level usage hides.
+    hidden = [f"{u.context:,} input and {u.output:,} output tokens" for u in _spent(own, "compaction") if u]
+    call.notes = tuple(f"The server spent {spent} on compaction, not in the usage" for spent in hidden)
+    return call
 
 
 def _exchange_of(document: Record) -> tuple[Record | None, Record | None]:
@@ -216,15 +208,14 @@ def _sniff_several(head: Head) -> Sniff | None:
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
 
 
-def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:
-    """The sessions of a list of requests with their responses."""
+def _pairs(document: Sequence[Any], size: int, skipped: list[Skipped]) -> list[TracedCall]:
+    """The calls of a list of requests with their responses."""
     found = list(enumerate(map(exchange_at, document)))
-    skipped = [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
-    calls = [call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
+    skipped += [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
+    calls = [call_at(one, Origin(1, 0, size, (n,))) for n, one in found if one is not None]
     if not calls:
         raise misread("a list without Messages API pairs or events")
-    stem = stem_of(source.name)
-    return Parsed(sessions_of(calls, measure, stem=stem), tuple(skipped))
+    return calls
 
 
 def _foreign(request: Record) -> str:
