@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.reading.formats._chat_shapes import displayed
+from sessions.engine.reading.formats.openai_chat import displayed
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind, Role, Usage
 

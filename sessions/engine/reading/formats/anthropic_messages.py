@@ -18,9 +18,8 @@ from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edit
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
-from sessions.engine.reading.formats._records import misread, stem_of
+from sessions.engine.reading.formats._records import misread, pair_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
-from sessions.engine.reading.formats._wire import pair_in
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
     call_at,

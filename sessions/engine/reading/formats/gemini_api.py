@@ -15,9 +15,17 @@ from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, error_in
-from sessions.engine.reading.formats._records import first_objects, inside, misread, objects, stem_of
+from sessions.engine.reading.formats._records import (
+    bodies_at,
+    closest,
+    first_objects,
+    inside,
+    misread,
+    objects,
+    pair_in,
+    stem_of,
+)
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.formats._wire import bodies_at, closest, pair_in
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

@@ -17,9 +17,18 @@ from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, Tra
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._marks import foreign_turn
-from sessions.engine.reading.formats._records import events, first_objects, inside, misread, objects, stem_of
+from sessions.engine.reading.formats._records import (
+    bodies_at,
+    closest,
+    events,
+    first_objects,
+    inside,
+    misread,
+    objects,
+    pair_in,
+    stem_of,
+)
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.reading.formats._wire import bodies_at, closest, pair_in
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 

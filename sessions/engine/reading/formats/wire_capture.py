@@ -14,10 +14,10 @@ from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import with_room
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
-from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
 from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of
 from sessions.engine.reading.formats.gemini_api import shape_of as gemini_shape
+from sessions.engine.reading.formats.openai_chat import shape_of as chat_shape
 from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
 from sessions.engine.transcript.types import Parsed, Skipped
 
