@@ -7,6 +7,7 @@ agents built on chat completions keep them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +22,7 @@ SPEAKERS = {
     **dict.fromkeys(("system", "developer"), Role.SYSTEM),
     **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
 }
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 ROLES = {name: role for name, role in SPEAKERS.items() if name not in ("model", "ai", "human")}
 
 
@@ -34,16 +36,30 @@ def is_result(message: Any) -> bool:
     return isinstance(message, dict) and text_of(message.get("role")) in ("tool", "function")
 
 
+def plain_keys(record: Record) -> dict[str, Any]:
+    """The same with ``toolCalls`` as ``tool_calls``."""
+    return {plain_key(key): value for key, value in record.items()}
+
+
+def plain_key(key: str) -> str:
+    """A key in small letters with underscores."""
+    return _HUMP.sub("_", key).lower()
+
+
 def chat_contents(message: Any) -> tuple[Content, ...]:
     """The blocks of one chat message: reasoning, content or parts, tool calls; a tool's message is its result."""
     if not isinstance(message, dict):
         return parts_of(message)
     thought = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
-    found = [Content(Kind.THINKING, text=thought)] if thought else []
+    found = [block_of(block) for block in as_list(message.get("thinking_blocks"))]
+    found = found or ([Content(Kind.THINKING, text=thought)] if thought else [])
     said = parts_of(message["parts"] if isinstance(message.get("parts"), list) else message.get("content"))
-    call_id = text_of(message.get("tool_call_id"))
-    if is_result(message) and not any(content.kind is Kind.TOOL_RESULT for content in said):
-        found.append(result_of(said, call_id, is_error=message.get("status") == "error"))
+    call_ids = (message.get("tool_call_id"), *as_list(message.get("tool_call_ids")))
+    call_id = next(filter(None, map(text_of, call_ids)), "")
+    answers = is_result(message) or (call_id and message.get("role") != "assistant")
+    if answers and not any(content.kind is Kind.TOOL_RESULT for content in said):
+        is_error = message.get("status") == "error" or bool(message.get("is_error"))
+        found.append(result_of(said, call_id, is_error=is_error))
     else:
         found += said
     refusal = text_of(message.get("refusal"))
@@ -166,16 +182,3 @@ def is_entry(value: Any) -> bool:
     """An object with a role that chat completions know, and content or calls."""
     known = isinstance(value, dict) and text_of(value.get("role")) in ROLES
     return known and ("content" in value or isinstance(value.get("tool_calls"), list))
-
-
-def contents_of_entry(entry: Record) -> tuple[Content, ...]:
-    """Thinking, what is said or shown, calls; a tool's entry is one result."""
-    said = parts_of(entry.get("content"))
-    call_ids = [text for text in as_list(entry.get("tool_call_ids")) if isinstance(text, str)]
-    call_id = text_of(entry.get("tool_call_id")) or next(iter(call_ids), "")
-    if entry.get("role") in ("tool", "function") or (call_id and entry.get("role") != "assistant"):
-        return (result_of(said, call_id, is_error=bool(entry.get("is_error"))),)
-    plain = text_of(entry.get("reasoning_content"))
-    thoughts = [block_of(block) for block in as_list(entry.get("thinking_blocks"))]
-    thoughts = thoughts or ([Content(Kind.THINKING, text=plain)] if plain else [])
-    return (*thoughts, *said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
