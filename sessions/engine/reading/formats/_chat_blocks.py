@@ -46,14 +46,18 @@ def plain_key(key: str) -> str:
     return _HUMP.sub("_", key).lower()
 
 
-def chat_contents(message: Any) -> tuple[Content, ...]:
-    """The blocks of one chat message: reasoning, content or parts, tool calls; a tool's message is its result."""
+def chat_contents(message: Any, part: Callable[[Any], Content] | None = None) -> tuple[Content, ...]:
+    """The blocks of one chat message: reasoning, content or parts, tool calls; a tool's message is its result.
+
+    ``part`` reads one part of its content where a format has parts of its own.
+    """
     if not isinstance(message, dict):
-        return parts_of(message)
+        return blocks_of(message, part or part_of)
     thought = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
     found = [block_of(block) for block in as_list(message.get("thinking_blocks"))]
     found = found or ([Content(Kind.THINKING, text=thought)] if thought else [])
-    said = parts_of(message["parts"] if isinstance(message.get("parts"), list) else message.get("content"))
+    held = message["parts"] if isinstance(message.get("parts"), list) else message.get("content")
+    said = blocks_of(held, part or part_of)
     call_ids = (message.get("tool_call_id"), *as_list(message.get("tool_call_ids")))
     call_id = next(filter(None, map(text_of, call_ids)), "")
     answers = is_result(message) or (call_id and message.get("role") != "assistant")
@@ -83,16 +87,6 @@ def part_of(part: Any) -> Content:
     return (reader(part) if reader else None) or block_of(part)
 
 
-def thought_of(part: Record) -> Content | None:
-    """What Kimi's agents keep of a thought; None of another part."""
-    thought = part.get("think")
-    return (
-        Content(Kind.THINKING, text=thought, payload=text_of(part.get("encrypted")))
-        if isinstance(thought, str)
-        else None
-    )
-
-
 def call_of(call: Any) -> Content:
     """A tool call: OpenAI's, with the name inside ``function`` or as it, or a flat one."""
     if not isinstance(call, dict):
@@ -113,8 +107,14 @@ def _thinking(part: Record) -> Content | None:
     return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature"))) if key else None
 
 
+def _thought(part: Record) -> Content | None:
+    """What Kimi's agents keep of a thought."""
+    text, payload = part.get("think"), text_of(part.get("encrypted"))
+    return Content(Kind.THINKING, text=text, payload=payload) if isinstance(text, str) else None
+
+
 def _image_link(part: Record) -> Content | None:
-    held = part.get("image_url")
+    held = part.get("image_url", part.get("imageUrl"))
     link = text_of(held.get("url")) if isinstance(held, dict) else text_of(held) or text_of(part.get("file_id"))
     return media_link(link, kind=Kind.IMAGE) if link else None
 
@@ -167,7 +167,7 @@ def _file(part: Record) -> Content | None:
 _READERS: dict[str, Callable[[Record], Content | None]] = {
     **dict.fromkeys(("text", "input_text", "output_text", "refusal"), _text),
     **dict.fromkeys(("thinking", "reasoning"), _thinking),
-    "think": thought_of,
+    "think": _thought,
     **dict.fromkeys(("image_url", "input_image"), _image_link),
     "image": _image,
     **dict.fromkeys(("tool_call", "function"), _call),
