@@ -195,12 +195,6 @@ def pair_in(
     )
 
 
-def bodies_at(document: Record, whole: Origin) -> tuple[Origin, Origin]:
-    """Where the request and the response of ``pair_in`` stand."""
-    named = any(isinstance(document.get(key), dict) for key in ("request", "response"))
-    return (inside(whole, "request"), inside(whole, "response")) if named else (whole, whole)
-
-
 def closest(shapes: Iterable[Sniff | None], what: str) -> Sniff | None:
     """The surest guess of those about the items of a list, which is ``what``; None where none is sure of any."""
     best = max(filter(None, shapes), key=lambda shape: shape.score, default=None)

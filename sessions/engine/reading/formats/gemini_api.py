@@ -6,7 +6,7 @@ Reported input includes cached tokens; ``Usage.input`` does not, and thoughts ar
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.words import words
@@ -14,17 +14,9 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, error_in
-from sessions.engine.reading.formats._records import (
-    bodies_at,
-    closest,
-    first_objects,
-    inside,
-    misread,
-    objects,
-    pair_in,
-    stem_of,
-)
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+from sessions.engine.reading.formats._provider_calls import ProviderApi
+from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -50,17 +42,13 @@ def _said_at(value: Any, at: Origin, time: float | None = None) -> CallMessage:
     return CallMessage(role, contents, (at,), native, timestamp=time, is_summary=is_summary, meta=meta)
 
 
-def _log(values: Iterable[Any], at: Origin) -> TracedCall:
-    return TracedCall([_said_at(value, inside(at, n)) for n, value in enumerate(values)], [], is_log=True)
-
-
 def shape_of(document: Any) -> Sniff | None:
     """How much a document looks like the Gemini API, and why."""
     if isinstance(document, list):
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = pair_in(document, _is_request, _is_response)
+    request, response = API.pair(document)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: candidates with parts")
@@ -86,14 +74,10 @@ def _calls(document: Any, whole: Origin) -> list[TracedCall]:
         if is_recording(document):
             return [_recorded(document, whole)]
         history = _history(document)
-        if history and pair_in(document, _is_request, _is_response) == (None, None):
-            return [_log(document[history], inside(whole, history))]
-        return [_call(document, whole)]
-    if any(_is_response(item) for item in document):
-        return [_streamed(document, whole)]
-    held = [(item, inside(whole, n)) for n, item in enumerate(document) if isinstance(item, dict)]
-    pairs = [_call(*one) for one in held if pair_in(one[0], _is_request, _is_response) != (None, None)]
-    return pairs or [_log(document, whole)]
+        if history and API.pair(document) == (None, None):
+            return [API.log(document[history], inside(whole, history))]
+        return [API.call(document, whole)]
+    return [_streamed(document, whole)] if any(map(_is_response, document)) else API.calls(document, whole)
 
 
 def _recorded(value: Record, origin: Origin) -> TracedCall:
@@ -137,17 +121,10 @@ def _is_response(document: Any) -> bool:
     return known or isinstance(gemini.field_of(document, "usageMetadata"), dict)
 
 
-def _call(document: Record, whole: Origin) -> TracedCall:
-    request, response = pair_in(document, _is_request, _is_response)
-    sent_at, reply_at = bodies_at(document, whole)
-    call = TracedCall([], [], edits=ServerEdits(error=error_in(document)))
-    if request is not None:
-        call.sent = _log(request["contents"], inside(sent_at, "contents")).sent
-        call.model = text_of(request.get("model")).removeprefix("models/")
-        call.system = tuple(_system(request))
-    if response is not None:
-        _take(call, response, reply_at)
-    return call
+def _ask(call: TracedCall, request: Record, at: Origin) -> None:
+    call.sent = API.log(request["contents"], inside(at, "contents")).sent
+    call.model = text_of(request.get("model")).removeprefix("models/")
+    call.system = tuple(_system(request))
 
 
 def _take(call: TracedCall, response: Record, at: Origin) -> None:
@@ -180,6 +157,9 @@ def _system(request: Record) -> Iterator[Content]:
         declared = as_dict(tool).get("functionDeclarations")
         for function in declared if isinstance(declared, list) else [tool]:
             yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
+
+
+API = ProviderApi(_said_at, _is_request, _is_response, _ask, _take)
 
 
 class _Format(Format):

@@ -13,20 +13,12 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, error_in
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
 from sessions.engine.reading.formats._items import ROLES, call_content, parts_of, plain_result
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
-from sessions.engine.reading.formats._records import (
-    bodies_at,
-    closest,
-    first_objects,
-    inside,
-    misread,
-    objects,
-    pair_in,
-    stem_of,
-)
+from sessions.engine.reading.formats._provider_calls import ProviderApi
+from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
@@ -53,10 +45,6 @@ def _contents(message: Any) -> tuple[Content, ...]:
 
 def _said_at(message: Any, at: Origin, time: float | None = None) -> CallMessage:
     return CallMessage(_role(message), _contents(message), (at,), text_of(as_dict(message).get("id")), timestamp=time)
-
-
-def _log(messages: Iterable[Any], at: Origin) -> TracedCall:
-    return TracedCall([_said_at(message, inside(at, n)) for n, message in enumerate(messages)], [], is_log=True)
 
 
 def displayed(text: str) -> list[dict[str, str]]:
@@ -105,7 +93,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = pair_in(document, _is_request, _reply)
+    request, response = API.pair(document)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: choices with a message")
@@ -120,13 +108,9 @@ def shape_of(document: Any) -> Sniff | None:
 def _is_document(document: Any) -> bool:
     """Whether there is anything to read as chat completions, however little it looks like it."""
     if isinstance(document, dict):
-        return _is_exchange(document)
-    shapes = (_is_line, _is_exchange, lambda item: _trajectory(item) is not None)
+        return API.pair(document) != (None, None)
+    shapes = (_is_line, lambda item: API.pair(item) != (None, None), lambda item: _trajectory(item) is not None)
     return isinstance(document, list) and any(fits(item) for item in document for fits in shapes)
-
-
-def _is_exchange(value: Any) -> bool:
-    return isinstance(value, dict) and pair_in(value, _is_request, _reply) != (None, None)
 
 
 def _is_line(value: Any) -> bool:
@@ -139,11 +123,10 @@ def _is_line(value: Any) -> bool:
 def _groups(document: Any, whole: Origin) -> list[list[TracedCall]]:
     """Calls by group: sessions of different groups have nothing to do with each other."""
     if isinstance(document, dict):
-        return [[_call(document, whole)]]
+        return [[API.call(document, whole)]]
     if trajectories := [(n, t) for n, item in enumerate(document) if (t := _trajectory(item)) is not None]:
-        return [[_log(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
-    pairs = [_call(item, inside(whole, n)) for n, item in enumerate(document) if _is_exchange(item)]
-    return [pairs or [_log(document, whole)]]
+        return [[API.log(messages, inside(whole, n, "traj"))] for n, messages in trajectories]
+    return [API.calls(document, whole)]
 
 
 def _lines(lines: Iterable[tuple[Line, Record]], skipped: list[Skipped]) -> list[list[TracedCall]]:
@@ -199,22 +182,22 @@ def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
     return (message, ("message",)) if "done" in response and isinstance(message, dict) else None
 
 
-def _call(document: Record, whole: Origin) -> TracedCall:
-    request, response = pair_in(document, _is_request, _reply)
-    sent_at, reply_at = bodies_at(document, whole)
-    call = TracedCall([], [], edits=ServerEdits(error=error_in(document)), prefills=True)
-    if request is not None:
-        call.sent = _log(request["messages"], inside(sent_at, "messages")).sent
-        call.system = definitions(request.get("tools"), function_name)
-        call.model = text_of(request.get("model"))
-    if response is not None and (found := _reply(response)) is not None:
-        message, path = found
-        call.timestamp = seconds(response.get("created") or response.get("created_at"))
-        call.replied = [_said_at(message, inside(reply_at, *path))]
-        call.usage = openai_usage(response.get("usage")) or local_usage(response)
-        call.model = text_of(response.get("model")) or call.model
-        call.response_id = text_of(response.get("id"))
-    return call
+def _ask(call: TracedCall, request: Record, at: Origin) -> None:
+    call.sent, call.prefills = API.log(request["messages"], inside(at, "messages")).sent, True
+    call.system = definitions(request.get("tools"), function_name)
+    call.model = text_of(request.get("model"))
+
+
+def _answer(call: TracedCall, response: Record, at: Origin) -> None:
+    message, path = _reply(response) or ({}, ())
+    call.timestamp = seconds(response.get("created") or response.get("created_at"))
+    call.replied = [_said_at(message, inside(at, *path))]
+    call.usage = openai_usage(response.get("usage")) or local_usage(response)
+    call.model = text_of(response.get("model")) or call.model
+    call.response_id = text_of(response.get("id"))
+
+
+API = ProviderApi(_said_at, _is_request, _reply, _ask, _answer)
 
 
 class _Format(Format):

@@ -13,21 +13,12 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, edits_of, error_in
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edits_of, error_in
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._marks import foreign_turn
-from sessions.engine.reading.formats._records import (
-    bodies_at,
-    closest,
-    events,
-    first_objects,
-    inside,
-    misread,
-    objects,
-    pair_in,
-    stem_of,
-)
+from sessions.engine.reading.formats._provider_calls import ProviderApi
+from sessions.engine.reading.formats._records import closest, events, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -86,7 +77,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = pair_in(document, _is_request, _is_response)
+    request, response = API.pair(document)
     if response is not None:
         pair = " with its request" if request is not None else ""
         named = text_of(response.get("object")) or "missing"
@@ -109,20 +100,10 @@ def is_item_line(value: Any) -> bool:
 
 def _calls(document: Any, whole: Origin) -> list[TracedCall]:
     """The calls of a document; a list of items is a record without any."""
-    if isinstance(document, dict):
-        items = _items(document)
-        is_log = items is not None and pair_in(document, _is_request, _is_response) == (None, None)
-        return [_log(items or (), inside(whole, "items")) if is_log else _call(document, whole)]
-    found = [
-        _call(item, inside(whole, n))
-        for n, item in enumerate(document)
-        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
-    ]
-    return found or [_log(document, whole)]
-
-
-def _log(items: Iterable[Any], at: Origin) -> TracedCall:
-    return TracedCall([said_at(item, inside(at, n)) for n, item in enumerate(items)], [], is_log=True)
+    if isinstance(document, list):
+        return API.calls(document, whole)
+    items = _items(document) if API.pair(document) == (None, None) else None
+    return [API.call(document, whole) if items is None else API.log(items, inside(whole, "items"))]
 
 
 def _streamed(found: Iterable[tuple[Origin, Record]]) -> list[TracedCall]:
@@ -154,24 +135,17 @@ def _take(call: TracedCall, response: Record, at: Origin, *, ended: bool = True)
         call.replied = [said_at(item, inside(at, "output", n), call.timestamp) for n, item in enumerate(output)]
 
 
-def _call(document: Record, whole: Origin) -> TracedCall:
-    request, response = pair_in(document, _is_request, _is_response)
-    sent_at, reply_at = bodies_at(document, whole)
-    call = TracedCall([], [], edits=ServerEdits(error=error_in(document)))
-    if request is not None:
-        sent, at = request["input"], inside(sent_at, "input")
-        call.sent = [said_at(sent, at)] if isinstance(sent, str) else _log(sent, at).sent
-        call.model = text_of(request.get("model"))
-        call.continues = text_of(request.get("previous_response_id"))
-        call.system = tuple(_system(request))
-        # The tokens above which it asks the server to compact.
-        rules = (rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict))
-        call.trigger_at = next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
-        if call.trigger_at:
-            call.notes = (f"The request asks the server to compact above {call.trigger_at:,} tokens",)
-    if response is not None:
-        _take(call, response, reply_at)
-    return call
+def _ask(call: TracedCall, request: Record, at: Origin) -> None:
+    sent, place = request["input"], inside(at, "input")
+    call.sent = [said_at(sent, place)] if isinstance(sent, str) else API.log(sent, place).sent
+    call.model = text_of(request.get("model"))
+    call.continues = text_of(request.get("previous_response_id"))
+    call.system = tuple(_system(request))
+    # The tokens above which it asks the server to compact.
+    rules = (rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict))
+    call.trigger_at = next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
+    if call.trigger_at:
+        call.notes = (f"The request asks the server to compact above {call.trigger_at:,} tokens",)
 
 
 def _system(document: Record) -> Iterator[Content]:
@@ -215,3 +189,6 @@ def _is_request(document: Record) -> bool:
 
 def _is_response(document: Record) -> bool:
     return document.get("object") in ("response", "response.compaction") and isinstance(document.get("output"), list)
+
+
+API = ProviderApi(said_at, _is_request, _is_response, _ask, _take)
