@@ -156,19 +156,19 @@ def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = 
 
 
 def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dict[str, Any]]]:
-    """Every event's JSON object with where it stands; ``skipped`` receives lines that are none."""
+    """Every event's JSON object with where it stands, a line of JSON alone too; ``skipped`` receives the others."""
     for line in source.lines():
         data = line.data
         if data is None:
             skipped.append(line.skipped(too_long(line)))
             continue
-        body = data.removeprefix(BOM)
+        body = data.removeprefix(BOM).lstrip()
         if line.blank or body.startswith(FIELDS):
             continue
-        if not body.startswith(DATA):
+        if not body.startswith((DATA, b"{")):
             skipped.append(line.skipped("neither an event's data nor its name"))
             continue
-        value_bytes = body[len(DATA) :].lstrip()
+        value_bytes = body.removeprefix(DATA).lstrip()
         start = len(data) - len(value_bytes)
         if value_bytes.strip() == _DONE:
             continue

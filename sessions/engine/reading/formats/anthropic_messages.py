@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edit
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
-from sessions.engine.reading.formats._records import misread, pair_in, stem_of
+from sessions.engine.reading.formats._records import events, misread, pair_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.formats._wire_exchanges import (
     HttpExchange,
@@ -27,8 +27,6 @@ from sessions.engine.reading.formats._wire_exchanges import (
     is_anthropic_pair,
     wire_contents,
 )
-from sessions.engine.reading.json_values import BOM
-from sessions.engine.reading.jsonio import JsonProblem, loads
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
 
 Placed = tuple[dict[str, Any], Origin]
@@ -51,20 +49,20 @@ def sniff_events(head: Head) -> str:
     return f"{n_events} {form} of a streamed response, such as message_start" if 2 * n_events > len(found) else ""
 
 
-def event_places(source: Source) -> list[Placed]:
+def event_places(source: Source, skipped: list[Skipped]) -> list[Placed]:
     """The events of a streamed response with their places; empty where the file holds none."""
     head = source.head()
     if not sniff_events(head):
         return []
     if isinstance(head.document, list):
         return [(value, Origin(1, 0, source.size, (i,))) for i, value in enumerate(head.document) if _is_ours(value)]
-    return list(_lines(source))
+    return [(value, origin) for origin, value in events(source, skipped) if _is_ours(value)]
 
 
-def streamed_calls(events: Sequence[Placed]) -> Iterator[TracedCall]:
+def streamed_calls(places: Sequence[Placed]) -> Iterator[TracedCall]:
     """A call of each reply that the events stream, with its usage."""
     replies: list[list[Placed]] = []
-    for event, origin in events:
+    for event, origin in places:
         if event.get("type") == "message_start" or not replies:
             replies.append([])
         replies[-1].append((event, origin))
@@ -79,20 +77,6 @@ def streamed_calls(events: Sequence[Placed]) -> Iterator[TracedCall]:
 
 def _is_ours(value: Any) -> bool:
     return is_event(value) and text_of(value.get("type")) in MESSAGES_EVENTS
-
-
-def _lines(source: Source) -> Iterator[Placed]:
-    for line in source.lines():
-        data = line.data or b""
-        skip = len(BOM) if data.startswith(BOM) else 0
-        if data[skip:].startswith(b"data:"):
-            skip += len(b"data:")
-        try:
-            value = loads(data[skip:])
-        except JsonProblem:
-            continue
-        if _is_ours(value):
-            yield value, Origin(line.number, line.offset + skip, line.length - skip)
 
 
 class _Format(Format):
@@ -127,8 +111,8 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
         skipped: list[Skipped] = []
-        if events := event_places(source):
-            calls = list(streamed_calls(events))
+        if places := event_places(source, skipped):
+            calls = list(streamed_calls(places))
         elif isinstance(document := source.document(), list):
             calls = _pairs(document, source.size, skipped)
         else:
