@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
@@ -55,7 +55,7 @@ def chat_contents(message: Any, part: Callable[[Any], Content] | None = None) ->
         return blocks_of(message, part or part_of)
     thought = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
     found = [block_of(block) for block in as_list(message.get("thinking_blocks"))]
-    found = found or ([Content(Kind.THINKING, text=thought)] if thought else [])
+    found = found or [*text_blocks(thought, Kind.THINKING)]
     held = message["parts"] if isinstance(message.get("parts"), list) else message.get("content")
     said = blocks_of(held, part or part_of)
     call_ids = (message.get("tool_call_id"), *as_list(message.get("tool_call_ids")))

@@ -10,6 +10,7 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._ai_sdk_parts import call_of
+from sessions.engine.reading.formats._blocks import text_blocks
 from sessions.engine.reading.formats._calls import CallMessage, ancestors
 from sessions.engine.reading.formats._records import inside, records
 from sessions.engine.reading.formats._traces import decoded, result_said
@@ -217,10 +218,8 @@ def reply_contents(output: Record) -> tuple[Content, ...]:
     listed = [as_dict(part) for part in as_list(output.get("reasoning"))]
     thought = text_of(output.get("reasoningText")) or text_of(output.get("reasoning"))
     thought = thought or "\n".join(text_of({**part, **as_dict(part.get("payload"))}.get("text")) for part in listed)
-    text = text_of(output.get("text"))
-    made = output.get("object")
-    found = [Content(Kind.THINKING, text=thought)] if thought.strip() else []
-    found += [Content(Kind.TEXT, text=text)] if text else []
-    found += [Content(Kind.TEXT, text=dumps(made))] if made is not None and not text else []
+    text, made = text_of(output.get("text")), output.get("object")
+    found = text_blocks(thought if thought.strip() else "", Kind.THINKING)
+    found += text_blocks(text or ("" if made is None else dumps(made)))
     calls = [as_dict(call) for call in as_list(output.get("toolCalls"))]
     return (*found, *(call_of(as_dict(call.get("payload")) or call) for call in calls if call))

@@ -17,7 +17,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of, system_contents
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, result_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import inside, stem_of, unread_notes, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
@@ -56,7 +56,7 @@ def event_contents(event: Any) -> tuple[Content, ...]:
         return (result_of(said, call_id, is_error=event.get("is_error") is True),)
     if kind == "agent.thinking":
         thought = text_of(event.get("thinking")) or "\n".join(content.text for content in said)
-        return (Content(Kind.THINKING, text=thought),) if thought else ()
+        return text_blocks(thought, Kind.THINKING)
     return said or contents_of(text_of(event.get("description")))
 
 
