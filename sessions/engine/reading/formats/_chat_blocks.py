@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, text_blocks, tool_use
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, first_text, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
@@ -124,7 +124,7 @@ def _image(part: Record) -> Content | None:
     if isinstance(part.get("source"), dict):
         return None
     link = text_of(part.get("image")) or text_of(part.get("url"))
-    media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type")) or text_of(part.get("mimeType"))
+    media_type = first_text(part, "mime_type", "media_type", "mimeType", "mediaType")
     if data := text_of(part.get("data")) or text_of(part.get("base64")):
         return Content(Kind.IMAGE, media_type=media_type, data=data)
     return media_link(link, media_type, Kind.IMAGE) if link else None

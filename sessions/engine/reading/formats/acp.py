@@ -159,8 +159,6 @@ def _block(block: Any) -> Content:
         return Content(Kind.TEXT, text=resource["text"], target=text_of(resource.get("uri")))
     if held.get("type") == "resource_link":
         return media_link(text_of(held.get("uri")), text_of(held.get("mimeType")), Kind.DOCUMENT)
-    if held.get("type") == "image" and text_of(held.get("data")):
-        return Content(Kind.IMAGE, media_type=text_of(held.get("mimeType")), data=held["data"])
     return part_of(block)
 
 
