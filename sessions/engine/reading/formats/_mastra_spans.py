@@ -12,7 +12,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats._ai_sdk_parts import call_of
 from sessions.engine.reading.formats._blocks import text_blocks
 from sessions.engine.reading.formats._calls import CallMessage, ancestors
-from sessions.engine.reading.formats._records import inside, records
+from sessions.engine.reading.formats._records import inside, placed
 from sessions.engine.reading.formats._traces import decoded, result_said
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.reading.jsonio import Source, dumps
@@ -134,12 +134,8 @@ def spans_in(record: Record, path: Path = ()) -> Iterator[tuple[Record, Path]]:
 
 def spans_of(source: Source, skipped: list[Skipped]) -> list[Span]:
     """Every span, in order of time; of one that was written twice, the last."""
-    found: dict[tuple[str, str], Span] = {}
-    for record, origin in records(source, skipped):
-        held = [_span(span, inside(origin, *path)) for span, path in spans_in(record)]
-        if not held:
-            skipped.append(Skipped(origin.line, origin.offset, "no span of Mastra's"))
-        found |= {(span.text("traceId"), span.id): span for span in held}
+    spans = (_span(value, at) for value, at in placed(source, skipped, spans_in, "no span of Mastra's"))
+    found = {(span.text("traceId"), span.id): span for span in spans}
     return sorted(found.values(), key=lambda span: span.started or 0)
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import Sniff
-from sessions.engine.reading.formats._values import Record, as_list
+from sessions.engine.reading.formats._values import Path, Record, as_list
 from sessions.engine.reading.json_values import BOM, CUT
 from sessions.engine.reading.jsonio import Head, JsonProblem, Line, Source, glued, loads, too_long
 from sessions.engine.transcript.types import Origin, Skipped
 
+Part = TypeVar("Part")
 DATA = b"data:"
 FIELDS = (b"event:", b"id:", b"retry:", b":")
 _DONE = b"[DONE]"
@@ -83,6 +84,17 @@ def records(
             yield record, origin
         else:
             skipped.append(Skipped(origin.line, origin.offset, reason))
+
+
+def placed(
+    source: Source, skipped: list[Skipped], parts_in: Callable[[Record], Iterable[tuple[Part, Path]]], reason: str
+) -> Iterator[tuple[Part, Origin]]:
+    """What each record holds, with its place; ``skipped`` receives those that hold nothing, for that reason."""
+    for record, origin in records(source, skipped):
+        found = [(part, inside(origin, *path)) for part, path in parts_in(record)]
+        if not found:
+            skipped.append(Skipped(origin.line, origin.offset, reason))
+        yield from found
 
 
 def objects_in(

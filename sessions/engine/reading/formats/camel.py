@@ -8,17 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import (
-    PARTLY,
-    YES,
-    Coverage,
-    Format,
-    Head,
-    Measured,
-    Sniff,
-    Source,
-    each_value,
-)
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
@@ -75,11 +65,8 @@ class _Format(Format):
         """A session for each agent that the records name."""
         agents: dict[str, list[Place]] = {}
         skipped: list[Skipped] = []
-        for record, origin in records(source, skipped):
-            if _is_record(record):
-                agents.setdefault(text_of(record.get("agent_id")), []).append((record, origin))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, "no record of a memory"))
+        for record, origin in records(source, skipped, _is_record, "no record of a memory"):
+            agents.setdefault(text_of(record.get("agent_id")), []).append((record, origin))
         stem = stem_of(source.name)
         made = [_session(found, measure).transcript(agent or stem) for agent, found in agents.items()]
         return read_as(made, skipped, "no records of CAMEL's memory")

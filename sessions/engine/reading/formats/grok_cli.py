@@ -56,7 +56,7 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         reading = _Reading(measure)
-        for line, entry in objects(source, reading.skipped):
+        for line, entry in objects(source, reading.skipped, _fits, "no entry of a type that Grok CLI writes"):
             reading.take(entry, line.at())
         reading.broken_off()
         transcript = reading.history.transcript(folder_of(source.name, "chat_history"), system=measure(reading.system))
@@ -76,9 +76,6 @@ class _Reading:
         self.n_broken = 0
 
     def take(self, entry: Record, origin: Origin) -> None:
-        if not _fits(entry):
-            self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
-            return
         kind = entry["type"]
         if kind in ("reasoning", "backend_tool_call"):
             self.waiting.append((entry, origin))

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, is_entry
 from sessions.engine.reading.formats._provider_errors import end_of, error_of
-from sessions.engine.reading.formats._records import misread, noted, stem_of
+from sessions.engine.reading.formats._records import noted, object_of, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped, Transcript
@@ -45,9 +45,7 @@ class _Format(Format):
         return Sniff(0, "it has a history with roles, but no entry names an agent") if history else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not a trajectory: no object")
+        document = object_of(source, "a trajectory")
         history = list(enumerate(as_list(document.get("history"))))
         unfit = [n for n, entry in history if not is_entry(entry)]
         skipped = [Skipped(1, 0, f"entry {n} of history has no role and content") for n in unfit]
