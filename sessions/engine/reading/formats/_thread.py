@@ -29,6 +29,8 @@ from sessions.engine.transcript.types import (
     Usage,
 )
 
+LEFT = "Messages on branches that the session left"
+
 
 @dataclass(slots=True)
 class Entry:
@@ -122,15 +124,18 @@ class Thread(Telling):
             self.refused.append((refusal, len(self.entries), len(self.calls)))
 
 
-def session_of(thread: Thread, *, id: str = "", **facts: Any) -> Transcript:  # noqa: A002  Transcript's words
+def session_of(thread: Thread, *, id: str = "", left: str = LEFT, **facts: Any) -> Transcript:  # noqa: A002  a field
     """The session that a thread makes, on its branch: messages, compactions, and all requests in file order.
 
-    See ``Assembly.transcript`` for ``facts``; the title is by default the first that an entry has (replay-semantics 1).
+    ``left`` names the messages that were dropped.  See ``Assembly.transcript`` for ``facts``; the title is by default
+    the first that an entry has (replay-semantics 1).
     """
     kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
     calls = [(n, call) for n, call in enumerate(thread.calls) if not call.failed]
     numbers = [n for n, _ in calls]
-    made = Assembly(lambda _: ())
+    made, n_left = Assembly(lambda _: ()), len(thread.entries) - len(kept)
+    made.warnings += facts.pop("warnings", ())
+    made.note(n_left, f"{left}: {n_left}; their requests are counted")
     made.messages = _messages(thread, kept)
     made.requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
     indices, kept_in_all = {place: index for index, place in enumerate(kept)}, Kept()

@@ -111,9 +111,6 @@ def _store(source: Source, measure: Measured) -> Parsed:
     on_branch = set(branch(links, len(links) - 1))
     for place, entry in enumerate(thread.entries):
         entry.dropped = place not in on_branch
-    # What the session does not show: branches that were left, and records that may be compactions.
-    n_left = sum(entry.dropped for entry in thread.entries)
-    left = f"Messages on branches that the session left: {n_left}; their requests are counted"
     unclear = ((n, kind) for kind, n in unknown.items() if "compact" in kind.lower())
     maybe = "which may record compactions and are not understood"
     transcript = session_of(
@@ -122,7 +119,7 @@ def _store(source: Source, measure: Measured) -> Parsed:
         title=title_of(text_of(header.get("sessionTitle")) or text_of(header.get("title"))),
         client=text_of(header.get("version")),
         project=text_of(header.get("cwd")),
-        warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
+        warnings=noted(*((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
     return read_as([transcript], skipped, warnings=unread_notes(unknown))
 

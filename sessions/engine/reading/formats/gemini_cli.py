@@ -225,12 +225,8 @@ def _replace(log: Log, messages: Any, at: Origin) -> None:
 
 
 def _session(log: Log, metadata: Record, name: str) -> Transcript:
-    thread = log.thread()
-    n_dropped = sum(entry.dropped for entry in thread.entries)
-    notes = noted(
-        (log.n_screen, f"Records for the screen (info, error, warning): {log.n_screen}, not context"),
-        (n_dropped, f"Messages that a rewind took off: {n_dropped}; their requests are counted"),
-    )
+    notes = noted((log.n_screen, f"Records for the screen (info, error, warning): {log.n_screen}, not context"))
     native_id = text_of(metadata.get("sessionId")) or stem_of(name)
     title = title_of(text_of(metadata.get("summary")))
-    return session_of(thread, title=title, id=native_id, warnings=notes)
+    left = "Messages that a rewind took off"
+    return session_of(log.thread(), title=title, id=native_id, warnings=notes, left=left)

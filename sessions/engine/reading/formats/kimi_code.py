@@ -65,7 +65,6 @@ class _Reading:
     unknown: Counter[str] = field(default_factory=Counter)
     origin: Origin = field(init=False)
     n_sent: int = 0
-    n_undone: int = 0
     most_reply: int = 0
     is_subagent: bool = False
 
@@ -105,7 +104,6 @@ class _Reading:
         n_open = max(0, self.n_sent - sum(not step.call.failed for step in self.steps))
         self.notes += noted(
             (n_open, f"Model calls without an answer: {n_open}; not counted as requests"),
-            (self.n_undone, f"Messages undone: {self.n_undone}; their requests are counted"),
             (self.is_subagent, "Session of a subagent; the session that started it is another file"),
         )
         self.notes += unread_notes(self.unknown)
@@ -240,7 +238,6 @@ def _undo(reading: _Reading, record: Record) -> None:
             wanted -= place in reading.real
     for place in gone:
         reading.thread.entries[place].dropped = True
-    reading.n_undone += len(gone)
     reading.live = [place for place in reading.live if place not in gone]
 
 
@@ -322,7 +319,8 @@ class _Format(Format):
             id=name,
             otherwise=reading.model,
             system=measure(parts_of(reading.system) + blocks.definitions(reading.tools)),
-            warnings=tuple(reading.notes),
+            warnings=reading.notes,
+            left="Messages undone",
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()
         return Parsed(found, tuple(reading.skipped))

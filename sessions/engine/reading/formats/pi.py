@@ -263,17 +263,13 @@ class _Format(Format):
             _read_entry(reading, line, value)
         _settle_branch(reading)
         n_failed = sum(call.failed for call in reading.thread.calls)
-        n_left = sum(entry.dropped for entry in reading.thread.entries)
         transcript = session_of(
             reading.thread,
             title=title_of(reading.name),
             id=text_of(reading.header.get("id")) or stem_of(source.name),
             otherwise=text_of(reading.header.get("modelId")),
             project=text_of(reading.header.get("cwd")),
-            warnings=noted(
-                (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
-                (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
-            ),
+            warnings=noted((n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests")),
         )
         return read_as([transcript], reading.skipped, warnings=unread_notes(reading.unknown))
 

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._gemini_parts import parts_of
 from sessions.engine.reading.formats._marks import is_qwen_record
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
@@ -208,7 +208,7 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
     asked = {record.uuid for record in records if record.command == COMMAND}
     models = Counter(records[n].model for n in on_branch if records[n].model)
     live: list[int] = []
-    title, window, n_left = "", 0, 0
+    title, window = "", 0
     for number, record in enumerate(records):
         here = number in on_branch
         if here or record.parent in uuids:
@@ -222,13 +222,11 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
         if record.message is not None:
             place = _append(thread, record.message, record)
             thread.entries[place].dropped = not here
-            n_left += not here
             live += [place] if here else []
         elif record.history is not None and here:
             live = _compress(thread, record, record.history, live)
             thread.marks[-1].trigger = "manual" if record.parent in asked else None
-    notes = noted((n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"))
-    facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title, "warnings": notes}
+    facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title}
     return session_of(thread, window=window or None, **facts)
 
 
