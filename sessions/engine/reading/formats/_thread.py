@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats._assembly import Assembly, Kept
-from sessions.engine.reading.formats._blocks import preview_of, title_of
+from sessions.engine.reading.formats._blocks import preview_of, prompt_title
 from sessions.engine.reading.formats._branch import Clearing, next_on_branch
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told
 from sessions.engine.reading.formats._values import Measured
 from sessions.engine.transcript.types import (
     Block,
     Content,
-    Kind,
     Message,
     Origin,
     RecordedCompaction,
@@ -52,13 +51,20 @@ class Entry:
 
 
 def entry_of(
-    contents: Sequence[Content], role: Role, origin: Origin, measure: Measured, *, prompt: bool, meta: bool, **more: Any
+    contents: Sequence[Content],
+    role: Role,
+    origin: Origin,
+    measure: Measured,
+    *,
+    prompt: bool = False,
+    meta: bool = False,
+    **more: Any,
 ) -> Entry:
     """A message in the making; a ``prompt`` is typed and gives a title, unless it is ``meta``, the client's words."""
     typed = prompt and not meta
-    title = title_of("\n".join(content.text for content in contents if content.kind is Kind.TEXT)) if typed else ""
     said = measure(contents), preview_of(contents)
-    return Entry((origin,), role, *said, title=title, typed=typed, meta=prompt and meta, **more)
+    title = prompt_title(contents) if typed else ""
+    return Entry((origin,), role, *said, title=title, typed=typed, meta=meta, **more)
 
 
 @dataclass(slots=True)

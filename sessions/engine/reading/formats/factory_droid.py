@@ -12,10 +12,10 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, text_blocks, title_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, text_blocks, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
-from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
+from sessions.engine.reading.formats._thread import Call, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -127,11 +127,9 @@ def _store(source: Source, measure: Measured) -> Parsed:
 def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
     """A stored message; replies that follow each other without a call between are one request."""
     role, contents = ROLES[value["message"]["role"]], droid_contents(value)
-    entry = Entry((origin,), role, measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
-    entry.timestamp = seconds(value.get("timestamp"))
-    entry.typed = role is Role.USER and is_prompt(contents)
-    if entry.typed:
-        entry.title = prompt_title(contents)
+    facts: dict[str, Any] = {"native_id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
+    prompt = role is Role.USER and is_prompt(contents)
+    entry = entry_of(contents, role, origin, measure, prompt=prompt, **facts)
     place = len(thread.entries)
     last = thread.entries[-1] if thread.entries else None
     follows = last is not None and last.role is Role.ASSISTANT and text_of(value.get("parentId")) == last.native_id

@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of, parts_of, plain_keys
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_objects, folders_of, noted, objects, stem_of, unread_notes
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
+from sessions.engine.reading.formats._thread import Call, Mark, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -110,8 +110,8 @@ class _Reading:
 
     def add(self, record: Record, contents: tuple[Content, ...], role: Role) -> int:
         """A message of the line that is read; its place."""
-        said, time = (self.measure(contents), blocks.preview_of(contents)), seconds(record.get("time"))
-        self.live.append(self.thread.add(Entry((self.origin,), role, *said, timestamp=time)))
+        entry = entry_of(contents, role, self.origin, self.measure, timestamp=seconds(record.get("time")))
+        self.live.append(self.thread.add(entry))
         return self.live[-1]
 
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._blocks import is_prompt, prompt_words, title_of
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._gemini_parts import parts_of
 from sessions.engine.reading.formats._marks import is_qwen_record
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -165,7 +165,7 @@ def _usage(usage: Record) -> Usage | None:
 
 def _entry(contents: tuple[Content, ...], origin: Origin, role: Role, measure: Measured) -> Entry:
     said = tuple(content for content in contents if content.kind is not Kind.THINKING)
-    return Entry((origin,), role, measure(contents), preview_of(contents), hash((role, said)))
+    return entry_of(contents, role, origin, measure, key=hash((role, said)))
 
 
 def _compression(record: _Record, payload: Record, line: Line, measure: Measured) -> None:

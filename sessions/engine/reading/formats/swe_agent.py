@@ -11,13 +11,12 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import title_of
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, is_entry
 from sessions.engine.reading.formats._provider_errors import end_of, error_of
 from sessions.engine.reading.formats._records import noted, object_of, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
 
 Found = tuple[dict[str, Any], Path]
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
@@ -97,8 +96,6 @@ def _session(
         is_user = entry["role"] == "user" and not entry.get("is_demo") and not entry.get("observed")
         typed = is_user and not history.requests and not any(message.typed for message in history.messages)
         history.add(role, contents, [place], typed=typed)
-        if typed:
-            history.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     info = as_dict(document.get("info"))
     # The run's configuration, which newer files hold as JSON text.
     settings = document.get("replay_config")
