@@ -123,12 +123,9 @@ class _Format(Format):
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
         path = message.origins[0].path
         # What is sent may look like an event where it is damaged.
-        is_streamed = all(map(is_event, values)) and "messages" not in path
-        return tuple(
-            content
-            for value in ([response_of(values)] if is_streamed else values)
-            for content in wire_contents(value, path)
-        )
+        if all(map(is_event, values)) and "messages" not in path:
+            return anthropic.contents_of(response_of(values).get("content"))
+        return tuple(content for value in values for content in wire_contents(value, path))
 
 
 def _call(document: Record, whole: Origin) -> TracedCall:
