@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import _calls, _threads
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, Kept, with_unique_ids
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.formats._gemini_parts import MASKED
@@ -144,8 +144,9 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, **parent:
         if step.said.role is Role.ASSISTANT and step.call >= 0:
             replies.setdefault(step.call, []).append(index_of[number])
     n_lost = _requests(assembly, thread, replies)
+    kept = Kept()
     for cut in thread.cuts:
-        _compaction(assembly, cut, index_of)
+        _compaction(assembly, cut, index_of, kept)
     for refusal, n_steps, n_calls in thread.refused:
         assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
     assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
@@ -183,7 +184,7 @@ def _requests(assembly: Assembly, thread: CallThread, replies: Mapping[int, Sequ
     return len(lost)
 
 
-def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int]) -> None:
+def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int], kept: Kept) -> None:
     before = assembly.requests[cut.call - 1].usage if cut.call else None
     boundary = sum(1 for step in index_of if step < cut.n_steps)
     assembly.compaction(
@@ -193,7 +194,7 @@ def _compaction(assembly: Assembly, cut: HistoryCut, index_of: dict[int, int]) -
         trigger=cut.trigger,
         outside=not boundary or cut.is_unseen,
         tokens_before=cut.before or (before.context + before.output if before else None),
-        preserved=tuple(
+        preserved=kept.of(
             index
             for step, index in index_of.items()
             if step < cut.n_steps and (step in cut.kept or assembly.messages[index].role is Role.SYSTEM)
