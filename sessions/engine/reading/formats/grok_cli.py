@@ -35,7 +35,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     if kind == "backend_tool_call":
         call = as_dict(entry.get("kind"))
         return (call_content(text_of(call.get("tool_type")), "", call.get("action")),)
-    return chat_contents(entry, _part)
+    return chat_contents({**entry, "role": "tool"} if kind == "tool_result" else entry, _part)
 
 
 class _Format(Format):
