@@ -13,7 +13,7 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._records import (
     first_records,
@@ -44,9 +44,8 @@ def _contents(value: Any) -> tuple[Content, ...]:
     content, thought = message.get("content"), text_of(message.get("thought"))
     if message.get("type") == THOUGHT:
         content, thought = None, text_of(content)
-    found = [Content(Kind.THINKING, text=thought)] if thought else []
-    found += [_part(part) for part in (content if isinstance(content, list) else [content]) if part]
-    return tuple(found)
+    thoughts = text_blocks(thought, Kind.THINKING)
+    return (*thoughts, *(_part(part) for part in (content if isinstance(content, list) else [content]) if part))
 
 
 def _part(part: Any) -> Content:
