@@ -1,18 +1,9 @@
 """AG2's transforms of a copy of the history, at every call (policies 11.10).
 
-ag2ai/ag2 ``autogen/agentchat/contrib/capabilities/transforms.py`` (0.14.0; 1.x has another design).
-
-``ag2_history_limiter``: nothing happens up to ``max_messages``.  Else messages are taken newest first, never the very
-first; for the last free place a tool message is passed over (the place stays empty), and what takes it is put at
-position 1: so without ``keep_first_message`` the oldest one kept stands *after* the second oldest.  ``order`` says
-whether that is replayed.
-
-``ag2_token_limiter``: newest message first, each is cut to ``max_tokens_per_message``; the first for which ``max_tokens
-− counted − max_tokens_per_message`` is under 0 is cut to what is left of ``max_tokens`` and ends the list, older ones
-go.  A message without text (calls alone) passes free.  Nothing happens while all together have fewer than
-``min_tokens``.  Tokens are of texts and tool results alone; the original counts with the tokenizer of gpt-3.5-turbo,
-here o200k.  Its defaults are no limits at all, with which it sends the newest two messages (an overflow of its own
-arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
+``order`` says whether the two oldest messages trade places, as they do there.  Tokens are of texts and tool results
+alone; the original counts with the tokenizer of gpt-3.5-turbo, here o200k.  Its defaults are no limits at all, with
+which it sends the newest two messages (an overflow of its own arithmetic): here 4,000 and the window.  It splits tool
+pairs (``orphans``).
 """
 
 from __future__ import annotations

@@ -1,19 +1,9 @@
-"""The model contexts of AutoGen (policies 11.10): microsoft/autogen ``autogen_core/model_context/`` (0.7.5), a file
-each.
+"""The model contexts of AutoGen (policies 11.10).
 
-AutoGen holds all results of one reply in one message, where ours may be several.
-
-``autogen_buffered``: the context keeps every message and shows the model the last ``buffer_size``; where the first of
-them is a function result, that one message is left out: here all that lead.
-
-``autogen_head_tail``: nothing happens while skipped = all − head − tail is 0 or less.  Else: the head without a
-trailing message that makes calls, a user message "Skipped N messages.", the tail without a leading function result.  N
-does not count those two.  A pair that the head's end splits is left out.
-
-``autogen_token_limited``: the context keeps every message; for each request, while the count is > the limit, the
-message at ``len // 2`` is taken out; then one leading function result.  Without a limit the original asks the model
-client for what remains of its window: here the window.  The count is the model client's own: o200k tokens here.  The
-original splits tool pairs (``orphans``).
+AutoGen holds all results of one reply in one message, where ours may be several: all that lead are left out.  A pair
+that the head's end splits is left out.  Without a limit the original asks the model client for what remains of its
+window: here the window.  The count is the model client's own: o200k tokens here.  The original splits tool pairs
+(``orphans``).
 """
 
 from __future__ import annotations

@@ -1,22 +1,13 @@
 """Claude Code: tool-result budget, micro-compaction, session memory and full auto-compaction (policies 4).
 
-Its internals are known from third-party analyses only, not from its own source; the numbers agree with the
-``preTokens`` that public transcripts record just above 167,000 (155,000 for clients without the reserve cap).
+The layers stand in the order of the original.  The budget is off by default because Claude Code's own transcripts hold
+results already cut to it.  A turn of the rapid-refill breaker is read as a request.
 
-In the order of the original: tool-result budget, micro-compaction, auto-compaction (from the session's notes where they
-are kept, else a full summary that shares the prompt cache), and a full compaction after a refused request.  The budget
-is off by default because Claude Code's own transcripts hold results already cut to it (50,000 characters each; a cap of
-200,000 for one message is reported, unverified).
+Not expressed: micro-compaction by cache edits (policies 4.6): a replay's cache reads end at the first message changed.
+Snip and context collapse are not established; the note for an empty tool result adds a few tokens and is left out.
 
-Not expressed: micro-compaction by cache edits (policies 4.6), which takes tokens out without breaking the cached
-prefix: a replay's cache reads end at the first message changed.  Snip and context collapse are not established; the
-note for an empty tool result adds a few tokens and is left out.  A turn of the rapid-refill breaker is read as a
-request.
-
-``claude_code_partial``: a part of the conversation is summarised by hand, from or up to a prompt (policies 4.9).  From
-a prompt on: what is before stays, and with it the cached prefix.  Up to a prompt: what is before becomes the summary,
-the rest stays.  It happens between turns, when the user asks for it: at a request given, else when the ladder of
-auto-compaction says compact.
+``claude_code_partial`` (policies 4.9) happens between turns, when the user asks for it: at a request given, else when
+the ladder of auto-compaction says compact.
 """
 
 from __future__ import annotations

@@ -1,25 +1,8 @@
-"""Cline's compactions (policies 11.2, 11.3).
+"""Cline's compactions: its SDK's (policies 11.2), and the one before, removed since (policies 11.3).
 
-The SDK's (policies 11.2) are cline/cline ``sdk/packages/core/src/extensions/context`` (21cb8d25, 2026-08-22).
-
-``cline_basic`` (``basic-compaction.ts``) calls no model; it is also what Cline falls back on after an overflow.  All
-typed prompts stay, older ones without their attachments; of the newest turn the newest messages that fit, from an
-assistant message on; of older turns their last answer without tools, newest first, while it fits; a notice (tool
-activity, the last three assistant texts) stands for the rest.  What the notice weighs is a parameter.  That "survivors
-are frozen" is read as: they stay unchanged.
-
-``cline_agentic`` (``agentic-compaction.ts``, ``compaction-shared.ts``) is opt-in there.  At nine tenths of the input
-budget the newest messages of min(20,000, target) tokens stay, cut at an assistant message or a typed prompt and never
-past the newest prompt; an earlier summary is folded in; the summary has at most 4,096 tokens.  Where nothing lies
-before the cut, nothing happens.
-
-``cline_classic`` (policies 11.3), Cline before its SDK, removed since: ``src/core/context/context-management``,
-``ContextManager.ts`` and ``context-window-utils.ts``.  When the last request's tokens (input, cache, output) reach what
-is allowed: 37,000 of 64,000, 98,000 of 128,000, 160,000 of 200,000, else ``max(window − 40,000, 0.8·window)``.  First
-every read of a file but its newest becomes a note; where that saves 30% of the characters, no more is done.  Else half
-of the messages after the first pair go, three quarters where half of the tokens is still more than what is allowed; an
-even number, ending on an assistant message.  The operator (≥) and the 30% are in that file at 01cfde0d.  The note that
-the first reply gets there is left out.  Where half of a tool pair would go, the other half goes too.
+``cline_basic``: what the notice weighs is a parameter.  That "survivors are frozen" is read as: they stay unchanged.
+``cline_classic``: the note that the first reply gets there is left out.  Where half of a tool pair would go, the other
+half goes too.
 """
 
 from __future__ import annotations

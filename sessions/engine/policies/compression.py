@@ -1,21 +1,7 @@
 """The strategies of the context-compression skill: they share trigger, levels, window, what is kept (seeds 3.1, 3.2).
 
-``regenerative_full``: each time a fresh summary of everything.  The last summary is not extended: it is read as one
-more message, so each round may lose more (the telephone game).
-
-``opaque``: one dense machine string stands for everything before the last messages.
-
-``anchored_iterative``: only what is new is summarised and merged into the anchored summary.  That stands first, the
-last five messages stay raw; earlier content is never summarised a second time.
-
-``hybrid``: an anchored summary of all but the last few messages, once there are more than twenty.
-
-``sliding_window``: no summary, the oldest messages go.
-
-``importance_sampling``: messages are scored, the best are kept, the rest goes without a summary.  The skill names what
-raises a score (paths, decisions, errors) and what lowers it (acknowledgements, redundancy), not the weights: those here
-are ours and are parameters.  Equal scores: the later message is kept.  A kept tool call keeps its result and a kept
-result its call, so somewhat more than ``keep_best`` may stay.
+``importance_sampling``: the weights are ours and are parameters.  Equal scores: the later message is kept.  A kept tool
+call keeps its result and a kept result its call, so somewhat more than ``keep_best`` may stay.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""crush: compacts by what remains of the window, by another rule for large ones (policies 11.20).
-
-Over 200,000 tokens of window it compacts where at most 20,000 remain, else where at most a fifth remains: 200k →
-160,000; 1M → 980,000.  The conversation restarts at the summary.
-"""
+"""crush: compacts by what remains of the window, by another rule for large ones (policies 11.20)."""
 
 from __future__ import annotations
 

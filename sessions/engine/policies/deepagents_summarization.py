@@ -1,21 +1,10 @@
 """deepagents: oversized content to files, old arguments cut, then a summary (policies 10.4, 10.5).
 
-langchain-ai/deepagents ``libs/deepagents/deepagents/middleware/{summarization,filesystem,_message_eviction}.py``
-(0.7.32).  Three layers:
-
-1. A tool result longer than 20,000 × 4 characters, a prompt longer than 50,000 × 4, goes to a file as it arrives;
-   a note and a preview stay.  The preview goes by lines (the first and last five, 1,000 characters each at most),
-   which a replay does not know: ``preview`` stands for it.  Tools of the file system are spared.
-2. At 0.85 × the window, arguments of ``write_file`` and ``edit_file`` longer than 2,000 characters in messages
-   before the newest 0.10 × the window become their first 20 and a marker; only while the count of the whole
-   arguments is there.  Arguments are taken as one text beside a path: exact for ``write_file``.
-3. At 0.85 × the window, by the count or by what was reported with the last reply, or over int(0.95 × window) −
-   output: a summary in place of all but the newest 0.10 × the window.  What is kept loses thinking bound to a
-   Claude model.
-
-``profile=unknown`` replays the defaults for a model without a known limit: 170,000 tokens, keep 6 messages;
-arguments at 20 messages, in all but the newest 20.  The count is LangChain's, overhead included.  What the original
-does when the compacted request is still too large (it clips the newest results, else fails) is left out.
+The preview of what goes to a file is made by lines, which a replay does not know: ``preview`` stands for it.  Arguments
+are cut only while the count of the whole ones is there; they are taken as one text beside a path: exact for
+``write_file``.  What is kept loses thinking bound to a Claude model.  ``profile=unknown`` replays the defaults for a
+model without a known limit.  The count is LangChain's, overhead included.  What the original does when the compacted
+request is still too large (it clips the newest results, else fails) is left out.
 """
 
 from __future__ import annotations

@@ -1,32 +1,15 @@
 """LangChain's summarization, trimming and clearing (policies 10); deepagents builds on its cut points and counts.
 
-``langchain_summarization`` (policies 10.2): langchain-ai/langchain ``langchain/agents/middleware/summarization.py``
-(1.4.7).  It fires where a trigger is reached (``>=``) by the count or by what the provider reported with the last
-reply, and something stands before the cut.  The count is LangChain's approximate one, scaled by the last usage by 1 to
-1.25.  The cut keeps the newest messages, or the longest suffix that fits a budget; on a tool result it moves back to
-the reply that made the call.  The summary is a user message; an earlier summary is summarised like any message.
+``langchain_summarization`` (policies 10.2): where the summary call would see no user message, the original counts with
+the scale of an old reply, which is nearly always its cap: 1.25 here; a prompt that fits in part is taken as left out,
+an earlier summary that fits without its frame as seen.  It has no trigger unless it is given one; 80% of the window is
+the example of its documentation.  System messages are not part of its list.
 
-Of what is summarised, the summary call is shown the longest end within ``summary_input`` tokens, from its first user
-message on.  Where no user message stands there, no call is made: the summary is one fixed sentence that says so.  The
-original counts there with the scale of an old reply, which is nearly always its cap: 1.25 here; a prompt that fits in
-part is taken as left out, an earlier summary that fits without its frame as seen.  When the call overflows, the
-original retries with less.  It has no trigger unless it is given one; 80% of the window is the example of its
-documentation.  System messages are not part of its list.
-
-``langchain_trim`` (policies 10.1): ``langchain_core/messages/utils.py`` (core 1.7.2), applied to the whole history at
-every request.  ``last``: messages at the end that are not of the type ``end_on`` go first; the first message stays
-where it is a system message and ``include_system`` is on, its tokens taken off the budget; then the longest suffix
-whose count is ≤ the budget; then its first messages go until one is of the type ``start_on``.  ``first``: the longest
-prefix, then its end until ``end_on``.  The binary search of the original finds the same length, counts being never
+``langchain_trim`` (policies 10.1): the binary search of the original finds the same length, counts being never
 negative.  The budget has no default there; 80% of the window here.  ``allow_partial`` (a message cut at a line) needs
 texts and is not offered.  The original splits tool pairs (``orphans``), which is what ``start_on`` is for.
 
-``langchain_clear_tool_uses`` (policies 10.3): ``langchain/agents/middleware/context_editing.py`` (1.4.7).  Each request
-is a copy of the whole history: when its approximate count is > the trigger, results are cleared oldest first, all but
-the newest ``keep``; with ``clear_at_least`` > 0 it stops as soon as that much has been taken off, and stands even where
-less could be.  A result is passed over when the reply before it did not make its call, or calls an excluded tool.
-Arguments are emptied on demand.  The count is not scaled by usage.  What is cleared once stays cleared: the history
-only grows.
+``langchain_clear_tool_uses`` (policies 10.3): what is cleared once stays cleared: the history only grows.
 """
 
 from __future__ import annotations

@@ -1,15 +1,7 @@
-"""The pipeline that the teaching code of Claude Code's compaction describes, in both versions (seeds 1).
+"""The pipeline that the teaching code of Claude Code's compaction describes, in both versions (seeds 1.1).
 
 Sizes of results are characters of their text, that of ``layered_v2``'s list is its length as JSON; the full text of
-what a layer cuts is thought of as saved under the name its marker gives.
-
-``layered_v1``, as first written up (seeds 1.1): tool_result_budget → snip → micro → auto compact; reactive compact only
-after a refusal.  The order is fixed: large results are saved in full before ``micro`` makes placeholders of them.  The
-auto threshold reserves the model's whole output, uncapped, and is passed with ``>``; the ``claude_code`` policy is
-another one.
-
-``layered_v2``, the current teaching code (seeds 1.2): tool_result_budget → snip → micro → fit → auto compact, all but
-budget and snip only over one limit in characters; reactive compact after a refusal.
+what a layer cuts is thought of as saved under the name its marker gives.  The ``claude_code`` policy is another one.
 """
 
 from __future__ import annotations

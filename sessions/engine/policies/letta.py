@@ -1,9 +1,4 @@
-"""Letta's sliding window: evicts a growing share of the messages until enough is free (policies 11.9).
-
-Fires where the estimate is over int(0.9 × window).  Eviction starts at 0.30 + 0.10 of the messages and grows by 0.10
-until what stays is under (1 − 0.3) × window; the cut is the last assistant message at or before round(share × N).
-Where no share is enough, everything is summarised.  The summary has at most 50,000 characters.
-"""
+"""Letta's sliding window: evicts a growing share of the messages until enough is free (policies 11.9)."""
 
 from __future__ import annotations
 

@@ -1,26 +1,9 @@
-"""opencode's compactions and its prune (policies 8); anomalyco/opencode.
+"""opencode's compactions (policies 8.1, 8.3, 8.4) and its prune (policies 8.2).
 
-``opencode_compaction``, version 1 (policies 8.1, 8.3): ``packages/opencode/src/session/overflow.ts`` and
-``compaction.ts``.  The last reply's tokens in full against what is usable: ``input − reserved`` where the model limits
-the input, else ``context − output``.  The newest two turns stay within min(15,000, max(2,000, a quarter of the usable))
-tokens, a turn that does not fit is split; what is before becomes a summary, which updates an earlier one, followed by
-the tail and a synthetic prompt to go on.  After an overflow that the provider reported, the last prompt is sent again,
-its media replaced, in place of that prompt.  Earlier releases: 8,000 in place of 15,000 (``recent_cap``), and before
-that no tail (``tail_turns`` 0).
-
-``opencode_compaction_v2`` (policies 8.4): ``packages/core/src/session/compaction.ts`` (read at 031a4a9c).  Last usage
-in full and an estimate of what came after it against ``min(input limit − 20,000, context − max(min(output, 32,000),
-20,000))``.  The newest messages of 15,000 tokens stay, at least one, from the user message at or before the first of
-them on; where that would be everything, the latest exchange; where that is everything too, nothing, or all that came
-since the record before.  They stay as text inside the record, each tool output cut to 2,000 characters, so no message
-is kept as it was.  It does not run twice in a row.  One retry where the template's headings are missing changes the
-call alone and is not billed here.
-
-``opencode_prune`` (policies 8.2): ``PRUNE_PROTECT``, ``PRUNE_MINIMUM`` of version 1; opt-in now, on by default earlier.
-Messages are walked newest to oldest; before the two newest turns, the outputs of completed tools are added up; once the
-sum exceeds 40,000 tokens each one, the crossing one included, is marked, until an assistant summary or an output
-already pruned; more than 20,000 marked tokens are pruned.  It runs when a turn ends, so a replay asks when the next
-prompt has been typed; that prompt is not counted.
+``opencode_compaction``: earlier releases are replayed by ``recent_cap`` and ``tail_turns``.  In
+``opencode_compaction_v2`` no message is kept as it was; one retry where the template's headings are missing changes the
+call alone and is not billed here.  ``opencode_prune`` runs when a turn ends, so a replay asks when the next prompt has
+been typed; that prompt is not counted.
 """
 
 from __future__ import annotations

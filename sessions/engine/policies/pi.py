@@ -1,13 +1,8 @@
 """pi's compaction: everything before a cut becomes a summary, kept up to date (policies 11.1).
 
-badlogic/pi-mono ``packages/coding-agent/src/core/compaction/compaction.ts`` (0.73.1).  Between turns: total tokens
-of the last reply > window − 16,384.  Also when the provider refuses a request.  Walking back, messages are summed
-until they reach ``keep_recent``; the cut is at the first message from there on that is no tool result; where
-there is none, and where the sum is never reached, at the first message of all.  The earlier summary is updated.  A
-cut inside a turn makes two calls: the history before the turn, and the turn's beginning.  Names of files read and
-written since the start stand after the summary, here as a message of their own.
-
-``when=requests`` asks at every request, what came after the last reply counted by estimate.
+Where no message from the cut on will do, and where the sum is never reached, the cut is at the first message of all.
+Names of files are a message of their own here.  ``when=requests`` asks at every request, what came after the last reply
+counted by estimate.
 """
 
 from __future__ import annotations

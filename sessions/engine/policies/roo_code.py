@@ -1,11 +1,5 @@
 """Roo Code: condense, and where that fails hide half of the messages (policies 11.4).
 
-RooCodeInc/Roo-Code ``src/core/context-management/index.ts`` and ``src/core/condense/index.ts`` (2026-04-14).  Tokens
-are the last reply's in full plus the estimate of the newest message; it condenses when they are ≥ the threshold percent
-of the window or > ``0.9·window − reserved``.  Condensing is a fresh start: one user message with the summary.  Where
-the summary fails, or at most one message came since the last one, and tokens are over what is allowed, the sliding
-window hides half of the visible messages after the first, an even number, behind a marker.
-
 The message also carries the command blocks of the first message, outlines of files read and, in an automatic run, the
 environment: their sizes are not in a transcript and are left out.  Where half of a tool pair would be hidden, the other
 half is hidden too.
