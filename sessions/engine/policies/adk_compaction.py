@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sessions.engine.policies._caveats import MAY_START_WITH_A_REPLY
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, USER, role_of, tool_names
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -27,9 +27,7 @@ class Params(Told):
     """Both triggers."""
 
     trigger: str = choice(("tokens", "invocations", "both"), "Compacts by", "Both: tokens first", group="when")
-    token_threshold: int | None = when(
-        None, "Tokens", "Of the last prompt; none: 80% of the window", "tokens", 1, 10_000_000, 1_000
-    )
+    token_threshold: int | None = when(None, "Tokens", "Of the last prompt; none: 80% of the window", *LIMIT)
     retention: int = param(20, "Keep events", "By tokens: newest ones", "events", 0, 10_000)
     interval: int = when(3, "Invocations", "That have ended since the last summary", "invocations", 1, 10_000)
     overlap: int = param(1, "Overlap", "Invocations of the last summary covered again", "invocations", 0, 10_000)

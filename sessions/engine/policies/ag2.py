@@ -16,7 +16,7 @@ from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WI
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, role_of
 from sessions.engine.policies._pairs import orphans_param
-from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.params import MANY_TOKENS, MESSAGES, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
@@ -25,7 +25,7 @@ from sessions.engine.transcript.types import Block, Kind, Role
 class HistoryParams:
     """How many messages; the original has no default for it."""
 
-    max_messages: int = when(20, "Messages", "At most so many are sent", "messages", 1, 100_000)
+    max_messages: int = when(20, "Messages", "At most so many are sent", *MESSAGES)
     keep_first_message: str = choice(("on", "off"), "Keep the first message", "Whatever its age", default="off")
     order: str = choice(
         ("original", "straight"),
@@ -89,11 +89,11 @@ SCALED = ("n_chars", "n_bytes", "n_non_ascii", "n_json")
 class LimiterParams:
     """The three limits."""
 
-    max_tokens: int | None = when(None, "Tokens in all", "None: the window", "tokens", 0, 10_000_000, 1_000)
+    max_tokens: int | None = when(None, "Tokens in all", "None: the window", *MANY_TOKENS)
     max_tokens_per_message: int = param(
         4_000, "Tokens per message", "Longer messages are cut", "tokens", 0, 10_000_000, 100
     )
-    min_tokens: int = when(0, "From", "Nothing happens under it", "tokens", 0, 10_000_000, 1_000)
+    min_tokens: int = when(0, "From", "Nothing happens under it", *MANY_TOKENS)
     orphans: str = orphans_param()
 
 

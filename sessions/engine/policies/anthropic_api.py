@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 
 from sessions.engine.policies._lists import apart, call_names, is_answer, last_assistant, last_spent
 from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, thinks, with_text
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FEW_MESSAGES, FINE_TOKENS, PROMPT, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
@@ -155,18 +155,15 @@ def call_position(view: View, found: ResultPlace) -> int | None:
 class UsesParams(Told):
     """The edit's fields, under the API's names and defaults."""
 
-    trigger: int = when(
-        100_000, "Trigger, exceeded", "Prompt tokens above which it clears", "tokens", 0, 2_000_000, 1_000
-    )
+    trigger: int = when(100_000, "Trigger, exceeded", "Prompt tokens above which it clears", *PROMPT)
     trigger_tool_uses: int | None = when(
         None, "Or by tool uses", "Trigger by the number of tool uses in place of tokens; none: by tokens",
         "tool uses", 0, 10_000,
     )  # fmt: skip
     keep: int = param(3, "Keep", "Newest tool uses that stay", "tool uses", 0, 1_000)
     clear_at_least: int | None = param(
-        None, "Clear at least", "Where fewer tokens can be cleared, nothing is; none: always",
-        "tokens", 0, 1_000_000, 500,
-    )  # fmt: skip
+        None, "Clear at least", "Where fewer tokens can be cleared, nothing is; none: always", *FINE_TOKENS
+    )
     exclude_tools: str = param("", "Never clear", "Names of tools whose results stay", words=True)
     clear_tool_inputs: str = choice(
         ("off", "on", "named"),
@@ -289,7 +286,7 @@ class CompactParams(Told):
         ("off", "on"), "Pause after it", "The client appends its newest messages before sampling goes on"
     )
     keep_last: int = param(
-        5, "Messages appended", "Newest messages that the client appends when it pauses", "messages", 0, 1_000
+        5, "Messages appended", "Newest messages that the client appends when it pauses", *FEW_MESSAGES
     )
 
 
@@ -323,7 +320,7 @@ class SdkParams(Told):
     """The runner's threshold."""
 
     context_token_threshold: int = when(
-        100_000, "Threshold, at or above", "Input, cache and output of the last response", "tokens", 0, 2_000_000, 1_000
+        100_000, "Threshold, at or above", "Input, cache and output of the last response", *PROMPT
     )
 
 

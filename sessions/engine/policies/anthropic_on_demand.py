@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, last_spent, turn_starts
-from sessions.engine.policies.params import Told, param, when
+from sessions.engine.policies.params import PROMPT, Told, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 REASON = "input and output of the last response"
@@ -21,9 +21,7 @@ REASON = "input and output of the last response"
 class OnDemandParams(Told):
     """The client's limit, and how many turns it keeps."""
 
-    compact_at: int = when(
-        150_000, "Limit, exceeded", "Input and output of the last response; your own", "tokens", 0, 2_000_000, 1_000
-    )
+    compact_at: int = when(150_000, "Limit, exceeded", "Input and output of the last response; your own", *PROMPT)
     keep_turns: int = param(0, "Turns kept", "Newest turns left out of the summary", "turns", 0, 1_000)
 
 
@@ -58,9 +56,7 @@ def _split(rest: Sequence[Item]) -> tuple[list[Item], list[Item]]:
 class BackgroundParams(Told):
     """When the summary is asked for, and when it is there."""
 
-    start_at: int = when(
-        150_000, "Limit, exceeded", "Input and output of the last response; your own", "tokens", 0, 2_000_000, 1_000
-    )
+    start_at: int = when(150_000, "Limit, exceeded", "Input and output of the last response; your own", *PROMPT)
     arrives_after: int = param(1, "Arrives after", "Requests sent with the full history meanwhile", "requests", 1, 100)
 
 

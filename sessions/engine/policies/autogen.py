@@ -17,7 +17,7 @@ from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import marker
-from sessions.engine.policies.params import when
+from sessions.engine.policies.params import LIMIT, MESSAGES, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 
 
@@ -25,9 +25,7 @@ from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, Vi
 class BufferedParams:
     """The buffer."""
 
-    buffer_size: int = when(
-        10, "Buffer", "Newest messages shown to the model; the original has no default", "messages", 1, 100_000
-    )
+    buffer_size: int = when(10, "Buffer", "Newest messages shown to the model; the original has no default", *MESSAGES)
 
 
 def start(items: Sequence[Item], buffer_size: int) -> int:
@@ -63,8 +61,8 @@ BUFFERED = Policy(
 class HeadTailParams:
     """Head and tail; the original has no defaults."""
 
-    head_size: int = when(5, "Head", "Oldest messages shown", "messages", 1, 100_000)
-    tail_size: int = when(20, "Tail", "Newest messages shown", "messages", 1, 100_000)
+    head_size: int = when(5, "Head", "Oldest messages shown", *MESSAGES)
+    tail_size: int = when(20, "Tail", "Newest messages shown", *MESSAGES)
 
 
 def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, int]:
@@ -105,9 +103,8 @@ class TokenParams:
     """The limit."""
 
     token_limit: int | None = when(
-        None, "Token limit", "Messages leave while the count is over it; none: the window",
-        "tokens", 1, 10_000_000, 1_000,
-    )  # fmt: skip
+        None, "Token limit", "Messages leave while the count is over it; none: the window", *LIMIT
+    )
     orphans: str = orphans_param()
 
 

@@ -16,7 +16,7 @@ from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import apart, has_tools, last_spent, only_whole, prompts, results_of
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies.edits import clear_results, drop_media, result_chars
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FINE_TOKENS, PERCENT, PROMPT, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View, pair_safe_cut, when_refused
 from sessions.engine.transcript.types import Kind, Role
 
@@ -30,7 +30,7 @@ class Budget(Told):
     max_input_tokens: int | None = when(
         None, "Input budget", "None: nine tenths of the window", "tokens", 1_000, 2_000_000, 1_000
     )
-    trigger: int = when(90, "Trigger, at or above", "Share of the input budget", "%", 1, 100)
+    trigger: int = when(90, "Trigger, at or above", "Share of the input budget", *PERCENT)
 
 
 def max_input(given: int | None, window: int) -> int:
@@ -66,7 +66,7 @@ class BasicParams(Budget):
     when: str = choice(
         ("trigger", "overflow"), "Runs", "At the trigger, or only after the provider refused", group="when"
     )
-    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
+    target: int = param(70, "Target", "Share of the trigger", *PERCENT)
     notice_tokens: int = param(
         300, "The notice weighs", "Tool activity and three texts; not established", "tokens", 0, 10_000
     )
@@ -137,10 +137,8 @@ BASIC = Policy(
 class AgenticParams(Budget):
     """Budget, trigger, target and what stays."""
 
-    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
-    preserve_recent_tokens: int = param(
-        20_000, "Newest messages kept", "At most the target", "tokens", 0, 1_000_000, 500
-    )
+    target: int = param(70, "Target", "Share of the trigger", *PERCENT)
+    preserve_recent_tokens: int = param(20_000, "Newest messages kept", "At most the target", *FINE_TOKENS)
     summary_tokens: int = param(
         4_096, "Summary at most", "Of the model's output", "tokens", 1, 100_000, group="summary"
     )
@@ -197,7 +195,7 @@ FIRST_PAIR = 2
 class ClassicParams(Told):
     """The limit, and when repeated reads are enough."""
 
-    max_allowed: int | None = when(None, "Allowed, at or above", "None: by the window", "tokens", 0, 2_000_000, 1_000)
+    max_allowed: int | None = when(None, "Allowed, at or above", "None: by the window", *PROMPT)
     enough: int = param(30, "Enough saved", "Share of the characters that repeated reads must save", "%", 0, 100)
     read_tools: str = param("read_file Read", "Tools that read files", "Names of tools", words=True)
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policies.edits import cut_text, text_only
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FINE_TOKENS, PROMPT, TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.tokens.estimators.codex import stored_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role
@@ -35,9 +35,8 @@ class Limit(Told):
     """The limit's configuration."""
 
     auto_compact_token_limit: int | None = when(
-        None, "Configured limit", "Lowers the limit of nine tenths of the raw window; none: not configured",
-        "tokens", 0, 2_000_000, 1_000,
-    )  # fmt: skip
+        None, "Configured limit", "Lowers the limit of nine tenths of the raw window; none: not configured", *PROMPT
+    )
     scope: str = choice(
         ("total", "body_after_prefix"), "Counts", "All active tokens, or those beyond the initial prefix", group="when"
     )
@@ -197,9 +196,7 @@ class LocalParams(Limit):
     mode: str = choice(
         ("summary", "token_budget"), "Mode", "Summarise, or (token budget) start a fresh window without a summary"
     )
-    user_message_tokens: int = param(
-        20_000, "User messages kept", "Newest first, by UTF-8 bytes / 4", "tokens", 0, 1_000_000, 500
-    )
+    user_message_tokens: int = param(20_000, "User messages kept", "Newest first, by UTF-8 bytes / 4", *FINE_TOKENS)
 
 
 def local_edit(params: LocalParams, view: View) -> list[Item]:
@@ -229,9 +226,7 @@ class RemoteParams(Limit):
     version: str = choice(
         ("v1", "v2"), "Version", "v1: the server chooses what stays; v2: the client retains user messages", default="v2"
     )
-    retained_tokens: int = param(
-        64_000, "Messages retained", "Version 2: user messages, newest first", "tokens", 0, 1_000_000, 1_000
-    )
+    retained_tokens: int = param(64_000, "Messages retained", "Version 2: user messages, newest first", *TOKENS)
 
 
 def remote_edit(params: RemoteParams, view: View) -> list[Item]:

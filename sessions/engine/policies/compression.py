@@ -16,7 +16,7 @@ from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import messages_gate
 from sessions.engine.policies.extracting import DECISION, ERROR
 from sessions.engine.policies.parametric import capacity
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FEW_MESSAGES, PERCENT, POINTS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind
 
@@ -30,13 +30,10 @@ MOST_CYCLES = 10
 class Compression(Told):
     """Trigger and what is always kept; defaults of the skill."""
 
-    trigger: int = when(
-        70, "Trigger, at or above", "Share of the window at which the context is compressed", "%", 1, 100
-    )
+    trigger: int = when(70, "Trigger, at or above", "Share of the window at which the context is compressed", *PERCENT)
     min_messages: int = when(
-        10, "Messages since the last one", "At least this many new messages before the next compression",
-        "messages", 0, 1_000,
-    )  # fmt: skip
+        10, "Messages since the last one", "At least this many new messages before the next compression", *FEW_MESSAGES
+    )
     capacity: str = choice(
         ("static", "effective"),
         "Share of",
@@ -180,13 +177,13 @@ SHORT_CHARS = 80
 class ImportanceParams(Compression):
     """How many of the best stay, and what a message is worth."""
 
-    keep_best: int = param(10, "Keep best", "Messages kept by score", "messages", 0, 1_000)
-    path_score: int = param(2, "Names a path", "Points of such a message", "points", -10, 10)
-    decision_score: int = param(3, "States a decision", "Points of such a message", "points", -10, 10)
-    error_score: int = param(3, "Reports an error", "Points of such a message", "points", -10, 10)
-    acknowledgement_score: int = param(-2, "Only acknowledges", "Points of such a message", "points", -10, 10)
+    keep_best: int = param(10, "Keep best", "Messages kept by score", *FEW_MESSAGES)
+    path_score: int = param(2, "Names a path", "Points of such a message", *POINTS)
+    decision_score: int = param(3, "States a decision", "Points of such a message", *POINTS)
+    error_score: int = param(3, "Reports an error", "Points of such a message", *POINTS)
+    acknowledgement_score: int = param(-2, "Only acknowledges", "Points of such a message", *POINTS)
     redundancy_score: int = param(
-        -2, "Is read again later", "A tool result whose file or command a later call names again", "points", -10, 10
+        -2, "Is read again later", "A tool result whose file or command a later call names again", *POINTS
     )
 
 

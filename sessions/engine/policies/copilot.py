@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart, last_assistant
-from sessions.engine.policies.params import when
+from sessions.engine.policies.params import PERCENT, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, pair_safe_cut
 
 
@@ -18,7 +18,7 @@ from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View
 class ChatParams:
     """The budget's share and the user's own limit."""
 
-    share: int = when(85, "Budget", "Of the prompt limit without tools", "%", 1, 100)
+    share: int = when(85, "Budget", "Of the prompt limit without tools", *PERCENT)
     setting: int | None = when(None, "Prompt limit set", "None: the window's own", "tokens", 1_000, 10_000_000, 1_000)
 
 
@@ -56,7 +56,7 @@ CHAT = Policy(
 class CliParams:
     """The share of the window at which it starts."""
 
-    share: int = when(80, "Threshold", "Of the context window, by the client's own count", "%", 1, 100)
+    share: int = when(80, "Threshold", "Of the context window, by the client's own count", *PERCENT)
 
 
 def cli_gate(params: CliParams, view: View) -> Gate:

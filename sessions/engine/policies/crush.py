@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart, used
-from sessions.engine.policies.params import Told, when
+from sessions.engine.policies.params import MANY_TOKENS, TOKENS, Told, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 
@@ -14,12 +14,9 @@ class Params(Told):
     """What has to remain free."""
 
     large_window: int = when(
-        200_000, "Large window, above", "In a larger window a fixed reserve has to remain",
-        "tokens", 0, 10_000_000, 1_000,
-    )  # fmt: skip
-    large_left: int = when(
-        20_000, "Left in a large window", "Compacts where this or less remains", "tokens", 0, 1_000_000, 1_000
+        200_000, "Large window, above", "In a larger window a fixed reserve has to remain", *MANY_TOKENS
     )
+    large_left: int = when(20_000, "Left in a large window", "Compacts where this or less remains", *TOKENS)
     small_share: int = when(20, "Left in another", "Compacts where this share or less remains", "%", 0, 99)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from sessions.engine.policies._lists import ASSISTANT, apart, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
 from sessions.engine.policies.langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, SHARE, TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
@@ -35,17 +35,12 @@ class Params(Told):
     profile: str = choice(
         ("known", "unknown"), "Model's limit", "Unknown: fixed numbers in place of shares of the window", group="when"
     )
-    trigger: float = when(
-        0.85, "Trigger", "Share of the window; also that of the arguments", "of the window", 0.01, 1, 0.01
-    )
-    keep: float = param(0.10, "Keep", "Newest share of the window", "of the window", 0.01, 1, 0.01)
-    max_output: int = when(
-        0, "Configured output", "Taken off 0.95 of the window, over which it acts as well",
-        "tokens", 0, 1_000_000, 1_000,
-    )  # fmt: skip
+    trigger: float = when(0.85, "Trigger", "Share of the window; also that of the arguments", *SHARE)
+    keep: float = param(0.10, "Keep", "Newest share of the window", *SHARE)
+    max_output: int = when(0, "Configured output", "Taken off 0.95 of the window, over which it acts as well", *TOKENS)
     max_argument: int = param(2_000, "Argument length", "Longer ones are cut", "characters", 20, 10_000_000, 100)
-    evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
-    evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
+    evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", *LIMIT)
+    evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", *LIMIT)
     preview: int = param(1_000, "Preview", "Characters that stay of what goes to a file", "characters", 0, 10_000)
 
 

@@ -26,7 +26,7 @@ from sessions.engine.policies._lists import (
 )
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies.edits import cut_text, edit_results, marker, result_chars
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import MANY_TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Edited, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
@@ -80,9 +80,7 @@ class CompressionParams(Told):
         0.5, "Threshold", "Share of the limit; 0.7 in older releases", "of the window", 0.0001, 1, 0.01
     )
     preserve: float = param(0.3, "Preserve", "Share of the history that stays", "of the history", 0.01, 0.99, 0.01)
-    response_budget: int = param(
-        50_000, "Budget of tool responses", "Newest ones stay whole within it", "tokens", 0, 10_000_000, 1_000
-    )
+    response_budget: int = param(50_000, "Budget of tool responses", "Newest ones stay whole within it", *MANY_TOKENS)
     response_chars: int = param(
         40_000, "Cut responses to", "What of a response over the budget stays", "characters", 100, 10_000_000, 1_000
     )
@@ -204,10 +202,8 @@ ESCAPES = 12
 class MaskingParams:
     """What is protected, and what it must be worth."""
 
-    protect: int = when(50_000, "Protect", "Newest tool outputs that stay", "tokens", 0, 10_000_000, 1_000)
-    least: int = when(
-        30_000, "Mask at least", "Older outputs must weigh this much together", "tokens", 0, 10_000_000, 1_000
-    )
+    protect: int = when(50_000, "Protect", "Newest tool outputs that stay", *MANY_TOKENS)
+    least: int = when(30_000, "Mask at least", "Older outputs must weigh this much together", *MANY_TOKENS)
     protect_latest: str = choice(("on", "off"), "Spare the last message", "Of the history")
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import clear_results, drop_thinking, marker
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, SHARE, Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
@@ -23,10 +23,8 @@ MORE_PASSES = 3
 class Threshold(Told):
     """When all three fire."""
 
-    threshold: float = when(0.9, "Threshold, over", "Share of the window", "of the window", 0.01, 1, 0.01)
-    threshold_tokens: int | None = when(
-        None, "Threshold in tokens", "In place of the share; none: the share", "tokens", 1, 10_000_000, 1_000
-    )
+    threshold: float = when(0.9, "Threshold, over", "Share of the window", *SHARE)
+    threshold_tokens: int | None = when(None, "Threshold in tokens", "In place of the share; none: the share", *LIMIT)
 
 
 def limit(params: Threshold, window: int) -> int:

@@ -25,7 +25,7 @@ from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, results_o
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies.edits import clear_results, edit_blocks, marker, with_text
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, MANY_TOKENS, MESSAGES, SHARE, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
@@ -100,21 +100,18 @@ class SummarizationParams(Told):
     """Triggers (any or all of those given) and what is kept (the first given of share, tokens, messages)."""
 
     trigger_fraction: float | None = when(
-        0.8, "Trigger, share of the window", "None: no such trigger", "of the window", 0.01, 1, 0.01, optional=True
+        0.8, "Trigger, share of the window", "None: no such trigger", *SHARE, optional=True
     )
-    trigger_tokens: int | None = when(None, "Trigger, tokens", "None: no such trigger", "tokens", 1, 10_000_000, 1_000)
-    trigger_messages: int | None = when(None, "Trigger, messages", "None: no such trigger", "messages", 1, 100_000)
+    trigger_tokens: int | None = when(None, "Trigger, tokens", "None: no such trigger", *LIMIT)
+    trigger_messages: int | None = when(None, "Trigger, messages", "None: no such trigger", *MESSAGES)
     combine: str = choice(
         ("any", "all"), "Triggers given", "Any of them is enough, or all must be reached", group="when"
     )
-    keep_messages: int = param(20, "Keep messages", "Newest ones", "messages", 1, 100_000)
-    keep_tokens: int | None = param(
-        None, "Keep tokens", "In place of messages: the newest that fit", "tokens", 1, 10_000_000, 1_000
-    )
+    keep_messages: int = param(20, "Keep messages", "Newest ones", *MESSAGES)
+    keep_tokens: int | None = param(None, "Keep tokens", "In place of messages: the newest that fit", *LIMIT)
     keep_fraction: float | None = param(
-        None, "Keep a share", "In place of both: the newest that fit this share of the window",
-        "of the window", 0.01, 1, 0.01,
-    )  # fmt: skip
+        None, "Keep a share", "In place of both: the newest that fit this share of the window", *SHARE
+    )
     summary_input: int | None = param(
         4_000, "Tokens the summary call sees", "Of the end of what is summarised; none: all of it",
         "tokens", 1, 10_000_000, 500, group="summary", optional=True,
@@ -189,9 +186,7 @@ TYPES = ("any", "user", "assistant", "tool")
 class TrimParams:
     """Budget, side and the types that the result may start and end with."""
 
-    max_tokens: int | None = when(
-        None, "Budget", "Approximate tokens; none: 80% of the window", "tokens", 0, 10_000_000, 1_000
-    )
+    max_tokens: int | None = when(None, "Budget", "Approximate tokens; none: 80% of the window", *MANY_TOKENS)
     strategy: str = choice(("last", "first"), "Keep", "The end or the start of the history")
     include_system: str = choice(
         ("on", "off"), "Keep a leading system message", "With last alone; the original's default is off"
@@ -262,12 +257,10 @@ PLACEHOLDER, EMPTY = "[cleared]", "{}"
 class ClearParams:
     """Trigger, what is kept, how much must be cleared."""
 
-    trigger: int = when(
-        100_000, "Trigger, over", "Approximate tokens of the whole history", "tokens", 0, 10_000_000, 1_000
-    )
+    trigger: int = when(100_000, "Trigger, over", "Approximate tokens of the whole history", *MANY_TOKENS)
     keep: int = param(3, "Keep", "Newest results that are never cleared", "results", 0, 10_000)
     clear_at_least: int = param(
-        0, "Clear at least", "Stops as soon as so much is cleared; 0: clears all it may", "tokens", 0, 10_000_000, 1_000
+        0, "Clear at least", "Stops as soon as so much is cleared; 0: clears all it may", *MANY_TOKENS
     )
     clear_tool_inputs: str = choice(
         ("on", "off"), "Clear arguments too", "Empties the arguments of calls whose result is cleared", default="off"

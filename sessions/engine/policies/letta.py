@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies.params import param, when
+from sessions.engine.policies.params import PERCENT, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Role
 
@@ -17,7 +17,7 @@ CHARS_PER_TOKEN = 4
 class Params:
     """Letta's shares, in per cent."""
 
-    trigger: int = when(90, "Trigger, above", "Share of the window", "%", 1, 100)
+    trigger: int = when(90, "Trigger, above", "Share of the window", *PERCENT)
     free: int = param(30, "To be freed", "What stays is under the rest of the window", "%", 1, 99)
     step: int = param(10, "Step", "Eviction starts this far above and grows by this", "%", 1, 50)
     summary_chars: int = param(

@@ -17,7 +17,7 @@ from sessions.engine.policies._caveats import MAY_START_WITH_A_REPLY
 from sessions.engine.policies._lists import apart, call_names, is_answer, last_spent, prompts, results_of, used
 from sessions.engine.policies._looked import added_up
 from sessions.engine.policies.edits import clear_places, cut_text, drop_media, edit_blocks, result_chars
-from sessions.engine.policies.params import Told, param, when
+from sessions.engine.policies.params import FINE_TOKENS, PROMPT, TOKENS, Told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
@@ -28,17 +28,14 @@ INPUT_LIMITED = (272_000, 922_000)
 
 def max_output_param() -> Any:
     """The model's maximum output."""
-    return when(
-        None, "Model's maximum output", "At most 32,000 of it count; none: the model's own",
-        "tokens", 0, 1_000_000, 1_000,
-    )  # fmt: skip
+    return when(None, "Model's maximum output", "At most 32,000 of it count; none: the model's own", *TOKENS)
 
 
 def input_limit_param() -> Any:
     """The model's limit on the input alone."""
     return when(
         None, "Model's input limit", "Where the model limits the input alone; none: known models; 0: no such limit",
-        "tokens", 0, 2_000_000, 1_000,
+        *PROMPT,
     )  # fmt: skip
 
 
@@ -106,14 +103,12 @@ class V1Params(Told):
 
     max_output: int | None = max_output_param()
     input_limit: int | None = input_limit_param()
-    reserved: int | None = when(
-        None, "Reserved", "Under an input limit; none: min(20,000, output)", "tokens", 0, 1_000_000, 1_000
-    )
+    reserved: int | None = when(None, "Reserved", "Under an input limit; none: min(20,000, output)", *TOKENS)
     tail_turns: int = param(2, "Turns kept", "0: earlier releases, no tail", "turns", 0, 100)
     preserve_recent_tokens: int | None = param(
-        None, "Tokens kept", "None: min(recent cap, max(2,000, a quarter of the usable))", "tokens", 0, 1_000_000, 500
+        None, "Tokens kept", "None: min(recent cap, max(2,000, a quarter of the usable))", *FINE_TOKENS
     )
-    recent_cap: int = param(15_000, "Recent cap", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
+    recent_cap: int = param(15_000, "Recent cap", "8,000 in earlier releases", *FINE_TOKENS)
 
 
 def usable(params: V1Params, window: int, model: ModelInfo) -> int:
@@ -175,10 +170,10 @@ TRUNCATED = "\n[truncated]"
 class V2Params(Told):
     """Limits of the model, buffer, and what stays."""
 
-    buffer: int = when(20_000, "Buffer", "Kept free under the limit", "tokens", 0, 1_000_000, 1_000)
+    buffer: int = when(20_000, "Buffer", "Kept free under the limit", *TOKENS)
     max_output: int | None = max_output_param()
     input_limit: int | None = input_limit_param()
-    keep_tokens: int = param(15_000, "Tokens kept as text", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
+    keep_tokens: int = param(15_000, "Tokens kept as text", "8,000 in earlier releases", *FINE_TOKENS)
     tool_output_chars: int = param(2_000, "Tool output in the text", "Each is cut to this", "chars", 0, 1_000_000, 100)
 
 
@@ -263,10 +258,8 @@ MARKER = "[Old tool result content cleared]"
 class PruneParams(Told):
     """What is protected and the least that is worth it."""
 
-    protect: int = when(40_000, "Protected", "Newest tool outputs up to this stay", "tokens", 0, 1_000_000, 1_000)
-    minimum: int = when(
-        20_000, "Minimum, exceeded", "Prunes only when more than this is marked", "tokens", 0, 1_000_000, 1_000
-    )
+    protect: int = when(40_000, "Protected", "Newest tool outputs up to this stay", *TOKENS)
+    minimum: int = when(20_000, "Minimum, exceeded", "Prunes only when more than this is marked", *TOKENS)
     turns: int = param(2, "Turns skipped", "Newest turns whose outputs are not looked at", "turns", 0, 100)
     protected_tools: str = param("skill", "Never prune", "Names of tools", words=True)
 

@@ -23,7 +23,7 @@ from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import clear_results
-from sessions.engine.policies.params import NoParams, param, when
+from sessions.engine.policies.params import LIMIT, NoParams, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View, when_refused
 from sessions.engine.transcript.types import Kind
 
@@ -220,9 +220,7 @@ class SdkParams:
 
     max_size: int = max_size_param(80)
     keep_first: int = keep_first_param(4)
-    max_tokens: int | None = when(
-        None, "Tokens, over", "At most the window; none: the window", "tokens", 1, 10_000_000, 1_000
-    )
+    max_tokens: int | None = when(None, "Tokens, over", "At most the window; none: the window", *LIMIT)
     minimum_progress: float = param(
         0.1, "Least progress", "Share of the events that must be forgotten", "of events", 0.01, 0.99, 0.01
     )

@@ -15,7 +15,7 @@ from sessions.engine.base.comparisons import reaches
 from sessions.engine.policies._lists import apart, turn_starts, used
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars, thinks
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, MESSAGES, PERCENT, TOKENS, Told, choice, param, stop_after, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
@@ -38,12 +38,10 @@ class Params(Told):
     capacity: str = choice(
         ("static", "effective"), "Window", "The whole window, or the window without the system overhead", group="when"
     )
-    tokens: int | None = when(
-        None, "Tokens in use", "Fires from so many on; none: does not count", "tokens", 1, 10_000_000, 1_000
-    )
-    reserve: int | None = when(None, "Reserve", "Fires this far under the window", "tokens", 0, 1_000_000, 1_000)
+    tokens: int | None = when(None, "Tokens in use", "Fires from so many on; none: does not count", *LIMIT)
+    reserve: int | None = when(None, "Reserve", "Fires this far under the window", *TOKENS)
     kilobytes: int | None = when(None, "Body size", "Bytes of the list", "KB", 1, 1_000_000, 100)
-    messages: int | None = when(None, "Messages", "In the list, system messages not counted", "messages", 1, 100_000)
+    messages: int | None = when(None, "Messages", "In the list, system messages not counted", *MESSAGES)
     turns: int | None = when(None, "Turns", "Typed prompts since the last compaction", "turns", 1, 10_000)
     idle_minutes: int | None = when(
         None, "Idle", "The cache is cold then: rewriting it costs nothing extra", "minutes", 1, 10_000
@@ -63,7 +61,7 @@ class Params(Told):
         group="when",
     )
     min_messages: int = when(0, "Messages since the last one", "At least this many new ones", "messages", 0, 10_000)
-    reclaim: int | None = when(None, "Least share to free", "At least this share of the context would go", "%", 1, 100)
+    reclaim: int | None = when(None, "Least share to free", "At least this share of the context would go", *PERCENT)
     remaining_calls: int | None = when(
         None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
     )
@@ -86,15 +84,7 @@ class Params(Told):
     summary_cap: int | None = param(
         None, "Summary at most", "A longer one is cut; none: no limit", "tokens", 0, 1_000_000, 500, group="summary"
     )
-    breaker: int | None = param(
-        3,
-        "Stop after failures",
-        "Failed attempts in a row before it stops; none: never",
-        "failures",
-        1,
-        100,
-        optional=True,
-    )
+    breaker: int | None = stop_after("attempts in a row before it stops")
 
 
 class Condition(NamedTuple):

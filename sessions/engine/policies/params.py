@@ -19,6 +19,13 @@ from sessions.engine.base.words import united
 NONE_WORDS = frozenset({"", "none", "off", "no"})
 MAX_NAMES, MAX_NAME = 100, 120
 
+# What parameters often range over: unit, from, to, in steps of.
+TOKENS, FINE_TOKENS = ("tokens", 0, 1_000_000, 1_000), ("tokens", 0, 1_000_000, 500)
+PROMPT, MANY_TOKENS = ("tokens", 0, 2_000_000, 1_000), ("tokens", 0, 10_000_000, 1_000)
+LIMIT = ("tokens", 1, 10_000_000, 1_000)
+MESSAGES, FEW_MESSAGES = ("messages", 1, 100_000), ("messages", 0, 1_000)
+PERCENT, SHARE, POINTS = ("%", 1, 100), ("of the window", 0.01, 1, 0.01), ("points", -10, 10)
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -95,6 +102,11 @@ def when(default: Any, label: str, *facts: Any, **more: Any) -> Any:
 def choice(choices: tuple[str, ...], label: str, text: str = "", *, default: str = "", group: str = "how") -> Any:
     """A parameter that is one of ``choices``, the first unless ``default`` names another."""
     return param(default or choices[0], label, text, choices=choices, group=group)
+
+
+def stop_after(what: str) -> Any:
+    """After how many failures in a row a policy stops."""
+    return param(3, "Stop after failures", f"Failed {what}; none: never", "failures", 1, 100, optional=True)
 
 
 @dataclass(frozen=True, slots=True)

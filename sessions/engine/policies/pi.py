@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import marker
-from sessions.engine.policies.params import Told, choice, is_told, param, when
+from sessions.engine.policies.params import MANY_TOKENS, Told, choice, is_told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -25,9 +25,7 @@ class Params(Told):
     """Reserve and what is kept."""
 
     reserve: int = when(16_384, "Reserve", "Compacts over the window less this", "tokens", 0, 1_000_000, 1_024)
-    keep_recent: int = param(
-        20_000, "Keep recent", "Newest messages that reach this stay", "tokens", 0, 10_000_000, 1_000
-    )
+    keep_recent: int = param(20_000, "Keep recent", "Newest messages that reach this stay", *MANY_TOKENS)
     when: str = choice(("turns", "requests"), "Asked", "Between turns alone, or at every request", group="when")
 
 

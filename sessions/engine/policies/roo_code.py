@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart, only_whole, used
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import PERCENT, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Policy, SummaryFailed, View
 
 DEFAULT_RESERVED = 8_192
@@ -24,7 +24,7 @@ class Params(Told):
     max_tokens: int | None = when(None, "Reserved for the reply", "None: 8,192", "tokens", 0, 1_000_000, 1_024)
     buffer_percent: int = when(10, "Buffer", "Share of the window kept free", "%", 0, 100)
     auto_condense: str = choice(("on", "off"), "Condense", "Off: the sliding window alone", group="when")
-    hide_percent: int = param(50, "Hide", "Of the visible messages after the first", "%", 1, 100)
+    hide_percent: int = param(50, "Hide", "Of the visible messages after the first", *PERCENT)
 
 
 def allowed(params: Params, window: int) -> int:
