@@ -1,12 +1,6 @@
-"""What a context holds that the transcript does not: what a client adds, the overhead, what came before the file.
+"""What a context holds that the transcript does not (replay-semantics 3; what a client adds, estimators 7.4).
 
-Claude Code reminds the model of its to-do list when it has not been used for a while.  Versions that record
-attachments say so; those before count the blocks of replies, and so can we (estimators 7.4).
-
-The overhead is bounded by every context that was measured (replay-semantics 3).  The first one less its messages is the
-overhead only where the session begins with the file.  One that goes on from elsewhere holds an earlier part that its
-file does not: a context measured right after a recorded compaction, or one smaller than the supposed overhead, shows
-it.  That part is named, is no overhead, and leaves there.
+The client's reminders, the overhead, and what came before the file: a part that is named, is no overhead, and leaves.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What a reply weighs and what of it stays in the context: thinking and reasoning, by the growths (replay-semantics 3).
-
-Providers and clients differ, by model and by version.  Every way is tried on the growths in which the ways differ, and
-the one that they bear out stands; where they do not tell, what is known of the model.
-"""
+"""What a reply weighs and what of it stays in the context: thinking, reasoning, by the growths (replay-semantics 3)."""
 
 from __future__ import annotations
 
