@@ -72,7 +72,7 @@ def command(  # noqa: PLR0917
 
 
 def _withheld(gate: dict[str, Any] | None) -> str:
-    """What the gate does when no usage is known."""
+    """What the trigger does when no usage is known."""
     if gate is None or not gate["n_firings"]:
         return ""
     false = f", {gate['n_false']} false" if gate["n_false"] else ""

@@ -43,7 +43,7 @@ def _asked(
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What starts a compaction: the gate of a policy under parameters that differ from its defaults, never a copy.
+    """What starts a compaction: the trigger of a policy under parameters that differ from its defaults, never a copy.
 
     ``counted_by`` names an estimator other than the policy's own.  ``words`` names the threshold where the agent's own
     sessions are held against it; ``is_default`` is false for an option, and for a version that does not write them.
@@ -79,7 +79,7 @@ class Trigger:
         return name
 
     def asked(self, window: int, model: ModelInfo, *, is_told: bool = True) -> Gate:
-        """What its gate says of a request with nothing in it; ``is_told``: it knows the usage of a request before."""
+        """What it says of a request with nothing in it; ``is_told``: it knows the usage of a request before."""
         return _asked(self.policy, tuple(sorted(self.params.items())), window, model, is_told=is_told)
 
     def threshold(self, window: int, model: ModelInfo) -> int:
@@ -127,8 +127,8 @@ class PolicyFacts:
 
     ``settings`` are those tried where a recording's are not known; ``client`` gives those of the client that wrote a
     transcript, by its version, with that version in words ("" where nothing is known).  ``edit`` is what it does where
-    its summary calls do not say (SUMMARISE, CLEAR …), ``counts`` what its gate counts in tokens that are not the whole
-    context's.  ``keeps`` names the parameters that say how much stays at the end of the list, each by its measure
+    its summary calls do not say (SUMMARISE, CLEAR …), ``counts`` what its trigger counts in tokens that are not the
+    whole context's.  ``keeps`` names the parameters that say how much stays at the end of the list, each by its measure
     ("messages", "tokens", "results", or "share" of the window); the first that is set counts.
     """
 

@@ -90,7 +90,7 @@ BLANK = "{}"
 
 @dataclass(slots=True)
 class Clearing:
-    """What was cleared so far, how far ``View.results`` holds nothing open, and what the gate chose to clear now.
+    """What was cleared so far, how far ``View.results`` holds nothing open, and what the trigger chose to clear now.
 
     What the provider clears grows only, so a replay carries it and asks each time for what is new.
     """

@@ -97,7 +97,7 @@ WIRE = "wire_bytes"
 
 @dataclass(frozen=True, slots=True)
 class HandoffParams(Told):
-    """The numbers of the handoff gate; defaults of the release that introduced ``pressure_bytes``."""
+    """The numbers of the handoff trigger; defaults of the release that introduced ``pressure_bytes``."""
 
     measure: str = choice(
         ("pressure_bytes", "wire_bytes"),
@@ -145,7 +145,7 @@ def handoff_gate(params: HandoffParams, view: View) -> Gate:
 
 
 def _asked(params: HandoffParams, view: View) -> Gate:
-    """The gate without the number of handoffs."""
+    """The trigger without the number of handoffs."""
     limit = threshold(params, view.window)
     if view.usage is None:
         cap = min(limit, params.max_history_bytes // 10 * 9)
@@ -180,7 +180,7 @@ def cap_gate(params: HandoffParams, view: View) -> Gate:
 
 
 def cap_edit(params: HandoffParams, view: View) -> list[Item] | None:
-    """As ``truncate_edit``, whatever the gate counts by."""
+    """As ``truncate_edit``, whatever the trigger counts by."""
     return _truncated(view, params.max_history_bytes, partial(view.tools.size_by, estimator=WIRE))
 
 

@@ -269,7 +269,7 @@ class ClearParams:
 
 
 def saved(view: View) -> int:
-    """What this policy's clearing has taken off the list as it stands, in the gate's unit."""
+    """What this policy's clearing has taken off the list as it stands, in the trigger's unit."""
     return int(view.state.memory.get("saved", 0)) if view.unedited > view.context else 0
 
 
@@ -329,7 +329,7 @@ def clear_gate(params: ClearParams, view: View) -> Gate:
 
 
 def clear_edit(params: ClearParams, view: View) -> dict[int, Item]:
-    """Clear, oldest first, what the gate found (``memory["waiting"]``)."""
+    """Clear, oldest first, what the trigger found (``memory["waiting"]``)."""
     taken = saved(view)
     patch: dict[int, Item] = {}
 

@@ -222,7 +222,7 @@ def target(params: Any) -> int:
 
 
 def auto(limit: Callable[[Any, View], int]) -> Callable[[Any, View], list[Item]]:
-    """The summary layer, given what it has to come under in the gate's unit."""
+    """The summary layer, given what it has to come under in the trigger's unit."""
 
     def edit(params: Any, view: View) -> list[Item]:
         """The whole list becomes one user message: notes that fit or a summary, files read last, the active request."""

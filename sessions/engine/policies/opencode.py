@@ -302,7 +302,7 @@ def marked(params: PruneParams, view: View) -> list[ResultPlace]:
 
 
 def _size(item: Item, block: Block) -> int:
-    """Tokens of an output in the gate's unit; of one beside others in its message by its characters / 4."""
+    """Tokens of an output in the trigger's unit; of one beside others in its message by its characters / 4."""
     if len(item.message.blocks) == 1:
         return item.size
     return (2 * result_chars(block) + 4) // 8

@@ -1,4 +1,4 @@
-"""The policy of an agent of one's own: any gate with any edit, every number a parameter.
+"""The policy of an agent of one's own: any triggers with any edit, every number a parameter.
 
 Triggers that are set are joined by any or all; guards (messages since the last one, worth it, calls expected) must
 hold besides.  The edit leaves the first and the last messages alone and never splits a tool pair.
@@ -30,7 +30,7 @@ EDITS = (*CUTS, "mask results", "clear thinking", "drop images")
 
 @dataclass(frozen=True, slots=True)
 class Params(Told):
-    """Any gate with any edit: triggers left at none do not count."""
+    """Any triggers with any edit; those left at none do not count."""
 
     share: float | None = when(
         80.0, "Share of the window", "Of the static or the effective window", "%", 1, 100, 0.5, optional=True
@@ -151,7 +151,7 @@ def guards(params: Any, view: View, reclaimed: Callable[[], int] | None) -> Iter
 def ask(params: Any, view: View, reclaimed: Callable[[], int] | None = None) -> Gate:
     """Any or all of the triggers, at the moment asked for, and every guard.
 
-    ``reclaimed`` gives the tokens that the edit would free, None where nobody can tell before.  The gate reports the
+    ``reclaimed`` gives the tokens that the edit would free, None where nobody can tell before.  What is reported is the
     trigger that fired, else the one that is nearest to its threshold.
     """
     operator = params.operator
@@ -344,7 +344,7 @@ def remade(names: Iterable[str], defaults: Mapping[str, Any], text: str) -> type
 
 
 def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
-    """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
+    """A policy of this trigger and this edit under other defaults; raises TypeError for an unknown parameter."""
     made = remade(FIELDS, defaults, f"The parametric policy's parameters with the defaults of {label}.")
     drawn = ("share", "tokens", "messages", "turns")
     threshold = next((n for n in drawn if defaults.get(n, FIELDS[n].default)), "share")

@@ -31,7 +31,7 @@ PERCENT, SHARE, POINTS = ("%", 1, 100), ("of the window", 0.01, 1, 0.01), ("poin
 class Spec:
     """What a form or the command line needs to know of one parameter.
 
-    ``group`` is "when" (the gate), "how" (the edit) or "summary"; ``low``, ``high`` and ``step`` bound a number;
+    ``group`` is "when" (the trigger), "how" (the edit) or "summary"; ``low``, ``high`` and ``step`` bound a number;
     ``choices`` lists the words allowed; ``optional`` allows None ("none" on the command line); ``words`` takes names,
     separated by commas or spaces.
     """
@@ -95,7 +95,7 @@ def param(  # noqa: PLR0917 - in the order of a form: label, help, unit, from, t
 
 
 def when(default: Any, label: str, *facts: Any, **more: Any) -> Any:
-    """A parameter of the gate; what else is given is as in ``param``."""
+    """A parameter of the trigger; what else is given is as in ``param``."""
     return param(default, label, *facts, group="when", **more)
 
 
@@ -111,7 +111,7 @@ def stop_after(what: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Parameters of a policy whose gate may be told the provider's last usage (replay-semantics 4): whether it is."""
+    """Parameters of a policy whose trigger may be told the last usage: whether it is (replay-semantics 4)."""
 
     usage: str = choice(
         ("recorded", "none"),
@@ -127,7 +127,7 @@ class NoParams:
 
 
 def is_told(params: object) -> bool:
-    """Whether gates are told the provider's last usage where there is one."""
+    """Whether triggers are told the provider's last usage where there is one."""
     return getattr(params, "usage", "recorded") != "none"
 
 

@@ -1,4 +1,4 @@
-"""Presets of the parametric policy: a gate and an edit each, said in its parameters.
+"""Presets of the parametric policy: a trigger and an edit each, said in its parameters.
 
 ``batched_masking`` (policies 14.2), ``effective_window`` (seeds 3.2), ``kimi`` (policies 11.19),
 ``mini_swe_agent_summary`` (policies 11.21), ``smolagents_screenshots`` (policies 11.18).  ``cold_cache``: after five
