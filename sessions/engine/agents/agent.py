@@ -43,7 +43,7 @@ def _asked(
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What starts a compaction: the trigger of a policy under parameters that differ from its defaults, never a copy.
+    """What starts a compaction: the gate of a policy under parameters that differ from its defaults, never a copy.
 
     ``counted_by`` names an estimator other than the policy's own.  ``words`` names the threshold where the agent's own
     sessions are held against it; ``is_default`` is false for an option, and for a version that does not write them.
@@ -79,7 +79,7 @@ class Trigger:
         return name
 
     def asked(self, window: int, model: ModelInfo, *, is_told: bool = True) -> Gate:
-        """What it says of a request with nothing in it; ``is_told``: it knows the usage of a request before."""
+        """What its gate says of a request with nothing in it; ``is_told``: it knows the usage of a request before."""
         return _asked(self.policy, tuple(sorted(self.params.items())), window, model, is_told=is_told)
 
     def threshold(self, window: int, model: ModelInfo) -> int:
