@@ -143,10 +143,9 @@ def is_wrapper(item: Item) -> bool:
 
 
 def retained(view: View, items: Sequence[Item], budget: int, *, least: int = 0, media: bool = False) -> list[Item]:
-    """Typed user messages newest first within ``budget`` tokens, in their order again.
+    """Typed user messages within ``budget`` tokens, in their order (policies 6.2).
 
-    The first that overflows is middle-truncated to what is left and the scan stops.  Text alone unless ``media``,
-    which weighs nothing; every message weighs ``least`` tokens or more.
+    Text alone unless ``media``, which weighs nothing; every message weighs ``least`` tokens or more.
     """
     kept: list[Item] = []
     left = budget

@@ -117,10 +117,7 @@ def _model_warnings(model: ModelInfo, transcript: Transcript, flagged: frozenset
 
 
 def prior_of(model: ModelInfo, transcript: Transcript) -> Prior:
-    """The prior of the model's family (estimators 6, 7.3).
-
-    One ratio where no corpus was measured, or blocks do not say their classes.
-    """
+    """The prior of the model's family (estimators 6, 7.3): one ratio without a corpus, or without classes of blocks."""
     if is_measured(model) and any(leaf.classes for message in transcript.messages for leaf in message.leaves()):
         return CLAUDE
     claude = model.family == "claude"
