@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 import click
 from rich.cells import cell_len
@@ -57,9 +57,9 @@ WIDE = 160
 """Columns where nobody watches: what a pipe takes has no width of its own."""
 
 
-def terminal() -> Terminal:
-    """A console on standard output."""
-    made = Terminal(markup=False, emoji=False)
+def terminal(file: TextIO | None = None) -> Terminal:
+    """A console on standard output, or on ``file``."""
+    made = Terminal(file=file, markup=False, emoji=False)
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = WIDE
     return made
