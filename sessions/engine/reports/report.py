@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
 
 WHY = ("reason", "measure", "threshold", "operator", "unit")
-"""Why a gate fired: what it measured, and what against."""
+"""Why a trigger fired: what it measured, and what against."""
 OF_LAYER = ("freed_tokens", "edited", "dropped", "inserted", "first_changed")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -67,12 +66,12 @@ def _room(weighed: Weighed, compaction: int, made: Sequence[Message]) -> int | N
     """
     if any(not message.summary for message in made):
         return 0
-    recorded, steps = weighed.transcript.compactions[compaction], weighed.steps
-    place = bisect_left(steps, recorded.request, key=lambda step: step.request)
-    step = steps[place] if place < len(steps) and steps[place].request == recorded.request else None
-    measured = None if step is None else weighed.transcript.requests[step.request].usage
-    if step is None or measured is None or step.request in weighed.flagged:
+    recorded = weighed.transcript.compactions[compaction]
+    place = weighed.places.get(recorded.request)
+    measured = None if place is None else weighed.transcript.requests[recorded.request].usage
+    if place is None or measured is None or recorded.request in weighed.flagged:
         return None
+    step = weighed.steps[place]
     known = {*recorded.preserved, *(m.index for m in made), *range(max(recorded.boundary, step.start), step.stop)}
     held: int = sum(weighed.tokens[index] for index in known)
     return max(0, measured.context - weighed.overhead - held)
