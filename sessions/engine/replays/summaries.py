@@ -140,6 +140,8 @@ class Summaries:
         self._reported: dict[int, int] | None = None
         self.written: dict[str, str] = {}
         """Texts of inserted items by id, where they have one."""
+        self.taken: set[int] = set()
+        """Messages of the recording that stand for what the policy would have inserted."""
         self.outlines: dict[str, Outline] = {}
         """Summaries by id whose words are made when asked for."""
 
@@ -200,6 +202,7 @@ class Summaries:
         return f"e{self.event}.{self.n_inserted - 1}"
 
     def _recorded(self, message: Message) -> Item:
+        self.taken.add(message.index)
         size = message_size(message, self.estimator, self.weighed.model)
         return Item(self._next_id(), message, self.weighed.tokens[message.index], size, -1, inserted=True)
 
