@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic, NamedTuple, TypeVar
 
 T = TypeVar("T")
-SECONDS = 1.0
+SECONDS = 0.5
 """How long one request works at what its page waits for; what is left is for the next."""
 clock: Callable[[], float] = time.monotonic
 
