@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,18 @@ def long(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) ->
 def work(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Messages read and lists judged from here on."""
     done: list[str] = []
-    add, look = IndexBuilder.add, Assessor.look
-    monkeypatch.setattr(IndexBuilder, "add", lambda self, *given: (done.append("read"), add(self, *given))[1])
-    monkeypatch.setattr(Assessor, "look", lambda self, *given: (done.append("judged"), look(self, *given))[1])
+
+    def counted(place: type, name: str, word: str) -> None:
+        inside: Callable[..., object] = getattr(place, name)
+
+        def counting(*given: object) -> object:
+            done.append(word)
+            return inside(*given)
+
+        monkeypatch.setattr(place, name, counting)
+
+    counted(IndexBuilder, "add", "read")
+    counted(Assessor, "look", "judged")
     return done
 
 
