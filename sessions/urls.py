@@ -92,6 +92,7 @@ urlpatterns = [
     path("s/<str:session_id>/replay.json", replay.replay_json, name="replay_json"),
     path("s/<str:session_id>/replay/step/", replay.step, name="step"),
     path("s/<str:session_id>/replay/recommended/", replay.recommended, name="recommended"),
+    path("s/<str:session_id>/replay/losses/", replay.count_losses, name="replay_losses"),
     path("saved/", saved.saved, name="saved"),
     path("saved/<int:view_id>/delete/", saved.saved_delete, name="saved_delete"),
     path("s/<str:session_id>/save/", saved.save, name="save"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
@@ -24,6 +24,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
 from sessions.runs.overview import overview
 from sessions.services import indexed
+from sessions.services.gradually import SECONDS, Gradual, Progress, all_on, clock
 from sessions.services.indexed import index_of
 from sessions.services.prices import prices_for
 
@@ -32,8 +33,9 @@ Wording = Callable[[Callable[[Message], Sketch]], Mapping[str, str]]
 
 KEPT = 24
 AT_ONCE = 3_000
-"""Messages of a session that is indexed while its page waits; a longer one is judged once its index is at hand."""
+"""Messages of a session that is judged while its page waits; of a longer one it is counted behind the page."""
 MOST_EVENTS = 60
+"""Compactions that are judged while a page waits; behind it all are."""
 
 
 @dataclass(frozen=True)
@@ -122,39 +124,102 @@ LOSSES: Remembered[Losses] = Remembered("losses", KEPT)
 """By the replay; those of the recording by none."""
 
 
-def is_ready(session: Session) -> bool:
-    """Whether losses can be told without making the page wait for an index of a long session."""
-    return len(selectors.load_weighed(session.pk).transcript.messages) <= AT_ONCE or indexed.is_indexed(session)
+@dataclass(frozen=True, slots=True)
+class Side:
+    """Compactions whose losses are told beside each other: those of a replay by itself, the recording's by none."""
+
+    key: Same | None
+    events: Callable[[], list[tuple[int, Event]]]
+    wording: Wording
+
+
+def _replayed(replay: Replay) -> Side:
+    return Side(Same(replay), lambda: list(enumerate(replay.events)), replay.wording)
+
+
+def _recorded(weighed: Weighed) -> Side:
+    return Side(None, lambda: list(recorded_events(weighed)), lambda _sketch_of: {})
 
 
 def of_replay(session: Session, replay: Replay) -> Losses | None:
     """What a replay loses; None where that is not at hand."""
-    if not replay.events:
-        return NOTHING
-    return _kept(session, Same(replay), lambda: list(enumerate(replay.events)), replay.wording)
+    return _kept(session, _replayed(replay)) if replay.events else NOTHING
 
 
 def of_recording(session: Session) -> Losses | None:
     """What the recorded compactions lost; None where that is not at hand."""
-    weighed = selectors.load_weighed(session.pk)
-    return _kept(session, None, lambda: list(recorded_events(weighed)), lambda _sketch_of: {})
+    return _kept(session, _recorded(selectors.load_weighed(session.pk)))
 
 
-def _kept(
-    session: Session, key: Same | None, events: Callable[[], list[tuple[int, Event]]], wording: Wording
-) -> Losses | None:
+def _kept(session: Session, side: Side) -> Losses | None:
     weighed = selectors.load_weighed(session.pk)
-    held = weighed.cache.find(LOSSES, key)
-    if held is not None:
+    held = weighed.cache.find(LOSSES, side.key)
+    if held is not None or is_counted_behind(session):
         return held
-    if not is_ready(session):
-        return None
     try:
         assessor = Assessor(weighed, indexed.index_of(session))
     except (UnreadableInput, OSError):
         return None
-    found = judged(assessor, events(), wording(assessor.index.sketch_of), MOST_EVENTS)
-    return weighed.cache.put(LOSSES, found, key)
+    found = judged(assessor, side.events(), side.wording(assessor.index.sketch_of), MOST_EVENTS)
+    return weighed.cache.put(LOSSES, found, side.key)
+
+
+ASSESSOR: Remembered[Assessor] = Remembered("assessor", 2)
+COUNTING: Remembered[Gradual[EventLoss]] = Remembered("losses being counted", KEPT)
+"""By what they are losses of, as the others."""
+
+
+def is_counted_behind(session: Session) -> bool:
+    """Whether a page of the session is shown before its losses are counted."""
+    return session.n_messages > AT_ONCE
+
+
+def is_counted(session: Session, replay: Replay) -> bool:
+    """Whether nothing is left to count behind a page: of a short session all is told at once, or never."""
+    return not is_counted_behind(session) or None not in (of_replay(session, replay), of_recording(session))
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """How far the losses of a long session are: messages read, then compactions judged."""
+
+    read: Progress
+    judged: Progress
+
+    @property
+    def is_done(self) -> bool:
+        """Whether all is counted."""
+        return self.read.is_done and self.judged.is_done
+
+
+def counted(session: Session, replay: Replay) -> Counted:
+    """How far the losses of a replay and of the recording are counted in this process."""
+    weighed = selectors.load_weighed(session.pk)
+    mine, kept = (weighed.cache.find(COUNTING, key) for key in (Same(replay), None))
+    recorded = kept.progress if kept else Progress(0, len(weighed.transcript.compactions))
+    replayed = mine.progress if mine else Progress(0, len(replay.events))
+    return Counted(indexed.progress(session), replayed.and_then(recorded))
+
+
+def count_on(session: Session, replay: Replay) -> Counted:
+    """Count losses for as long as one request may; raises UnreadableInput and OSError without the upload."""
+    until = clock() + SECONDS
+    weighed = selectors.load_weighed(session.pk)
+    if indexed.go_on(session, until).is_done:
+        index = indexed.index_of(session)
+        assessor = weighed.cache.value(ASSESSOR, lambda: Assessor(weighed, index))
+        sides = (_replayed(replay), _recorded(weighed))
+        counting = [weighed.cache.value(COUNTING, partial(_counting, assessor, side), side.key) for side in sides]
+        all_on(counting, until)
+        for side, one in zip(sides, counting, strict=True):
+            if one.progress.is_done and weighed.cache.find(LOSSES, side.key) is None:
+                weighed.cache.put(LOSSES, Losses(one.whole()), side.key)
+    return counted(session, replay)
+
+
+def _counting(assessor: Assessor, side: Side) -> Gradual[EventLoss]:
+    events, texts = side.events(), side.wording(assessor.index.sketch_of)
+    return Gradual(len(events), (_judged(assessor, number, event, texts) for number, event in events))
 
 
 def likely_words(weighed: Weighed, loss: EventLoss | None) -> str:

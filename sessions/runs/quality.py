@@ -11,17 +11,19 @@ from django.conf import settings
 from sessions import selectors
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.prices import Prices
-from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
+from sessions.engine.quality.assess import Assessment, assessing_recorded, assessing_replay, warnings_of
 from sessions.engine.quality.carry import WorkingSet, working_set
 from sessions.engine.quality.index import Index
 from sessions.engine.quality.oracle import Oracle, oracle
 from sessions.engine.quality.probes import Question, own_probes
-from sessions.engine.quality.recorded import Reread, rereads
+from sessions.engine.quality.recorded import Reread, recorded_events, rereads
 from sessions.engine.quality.survival import Survival, survival
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.models import Session
 from sessions.runs import replay_state, replays
-from sessions.services import judging, summary_jobs
+from sessions.runs.losses import Counted
+from sessions.services import indexed, judging, summary_jobs
+from sessions.services.gradually import SECONDS, Gradual, Progress, all_on, clock
 from sessions.services.indexed import index_of
 from sessions.services.model_summaries import Estimate
 from sessions.services.prices import prices_for
@@ -73,14 +75,25 @@ class QualityRun:
         return prices_for(self.weighed.model)
 
     @cached_property
+    def sides(self) -> tuple[Gradual[Assessment], Gradual[Assessment]]:
+        """Events of the replay and compactions of the recording as far as they are judged."""
+        replay, horizon, asked = self.ran.replay, self.horizon, self.asked
+        judged = assessing_replay(replay, self.index, horizon=horizon, asked=asked, most=MOST_EVENTS)
+        recorded = assessing_recorded(self.weighed, self.index, horizon=horizon, asked=asked)
+        return (
+            Gradual(min(len(replay.events), MOST_EVENTS), judged),
+            Gradual(len(recorded_events(self.weighed)), recorded),
+        )
+
+    @cached_property
     def events(self) -> tuple[Assessment, ...]:
         """The replay's events, the first ``MOST_EVENTS``."""
-        return assess_replay(self.ran.replay, self.index, horizon=self.horizon, asked=self.asked, most=MOST_EVENTS)
+        return self.sides[0].whole()
 
     @cached_property
     def recorded(self) -> tuple[Assessment, ...]:
         """The recording's own compactions."""
-        return assess_recorded(self.weighed, self.index, horizon=self.horizon, asked=self.asked)
+        return self.sides[1].whole()
 
     @cached_property
     def fetched_again(self) -> dict[int, Reread]:
@@ -130,6 +143,17 @@ def judge(session: Session, wanted: QualityAsked) -> QualityRun:
     if held is not None and held.ran is ran and held.index is index:
         return held
     return cache.put(JUDGED, QualityRun(ran, index, asked_for(session, wanted), wanted.horizon), key)
+
+
+def judge_on(session: Session, wanted: QualityAsked) -> Counted:
+    """Judge both sides for as long as one request may, and say how far they are; raises as ``judge``."""
+    until = clock() + SECONDS
+    read = indexed.go_on(session, until)
+    if not read.is_done:
+        return Counted(read, Progress(0, 0))
+    sides = judge(session, wanted).sides
+    all_on(sides, until)
+    return Counted(read, sides[0].progress.and_then(sides[1].progress))
 
 
 def asked_for(session: Session, wanted: QualityAsked) -> Question:

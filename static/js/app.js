@@ -1,5 +1,6 @@
 // What every page has: theme switch, keys, copy buttons, dialogs, failures shown inline, links that carry the page's state.
 import * as beside from "./beside.js";
+import * as busy from "./busy.js";
 import * as copying from "./copying.js";
 import * as dialogs from "./dialogs.js";
 import * as failures from "./failures.js";
@@ -46,5 +47,5 @@ function carryState() {
   }, true);
 }
 
-for (const part of [themes, beside, copying, dialogs, keys, failures, narrow, place]) part.start();
+for (const part of [themes, beside, busy, copying, dialogs, keys, failures, narrow, place]) part.start();
 carryState();

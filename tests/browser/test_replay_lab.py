@@ -51,6 +51,25 @@ def place(page) -> int:
     return int(page.locator("#scrub").input_value())
 
 
+def test_what_takes_a_moment_shows_that_it_is_under_way(visit, transcript):
+    """A click whose answer is held up: a line along the top, and what it goes into is busy, until it is there."""
+    visitor = visit()
+    page, held = visitor.page, []
+    lab(visitor, transcript)
+    page.wait_for_selector("#saw .main-svg")
+    assert not page.locator("body.busy, [aria-busy]").count()
+
+    def hold(route):
+        held.append(route)
+
+    page.route("**/replay/?*", hold)
+    page.locator(".events a.ev-n").last.click()
+    until(page, "document.body.classList.contains('busy')")
+    assert page.locator("#replay-view").get_attribute("aria-busy") == "true"
+    held[0].continue_()
+    until(page, "!document.querySelector('body.busy, [aria-busy]')")
+
+
 def test_stepping_by_keys_buttons_and_hand(visit, transcript):
     """Each way leads to the same list, the address follows, and the reader's focus stays where it was."""
     visitor = visit()

@@ -234,7 +234,7 @@ def _refetched_at(weighed: Weighed, event: Event, before: Sequence[Item]) -> int
     Each dropped result is fetched again at most once; the simple upper end of the cost range (replay-semantics 6).
     """
     start = (event.message + 1) if event.message is not None else 0
-    newest: dict[str, int] = {}
+    newest: dict[str, Block] = {}
     result = Kind.TOOL_RESULT
     for position, item, left in event.history.changes_at(event.index, before):
         if item.inserted:
@@ -247,8 +247,8 @@ def _refetched_at(weighed: Weighed, event: Event, before: Sequence[Item]) -> int
             uses = weighed.target_uses.get(call.target, []) if call and call.target else []
             at = bisect_left(uses, (start, ""))
             if call and at < len(uses) and uses[at][1] != call.name:
-                newest[call.target] = weighed.content_tokens(block)
-    return sum(newest.values())
+                newest[call.target] = block
+    return sum(map(weighed.content_tokens, newest.values()))
 
 
 def _call_of(weighed: Weighed, items: Sequence[Item], position: int, call_id: str) -> Block | None:

@@ -15,10 +15,13 @@ POINTER = "[Old tool result content cleared: saved to a file, read it again if n
 PERSISTED = "\n<persisted-output>Too large for the context; the whole output was saved to a file.</persisted-output>"
 
 
+def has_budget(params: Any) -> bool:
+    """Whether tool results are capped at all."""
+    return params.result_chars is not None or params.message_chars is not None
+
+
 def budget_gate(params: Any, view: View) -> Gate:
-    """Fires when a new tool result, or all of one message's, are longer than their cap."""
-    if params.result_chars is None and params.message_chars is None:
-        return Gate(False, "no budget for tool results", 0, 0, ">", "chars")
+    """Fires when a new tool result, or all of one message's, are longer than their cap (``has_budget``)."""
     found = _over_budget(params, view, _fresh(view))
     view.state.memory["over_budget"] = found
     cap = params.result_chars if params.result_chars is not None else params.message_chars
@@ -69,20 +72,18 @@ def budget_edit(params: Any, view: View) -> dict[int, Item]:
 
 
 def micro_gate(params: Any, view: View) -> Gate:
-    """By time: idle ≥ the gap; by hint: the request was refused; and enough is saved (``micro_saved`` tokens)."""
+    """By time: idle ≥ the gap; else by hint: the request was refused; and enough is saved (``micro_saved`` tokens)."""
     if params.micro == "time":
         limit = params.micro_gap * 60
         idle = int(view.idle_seconds or 0)
         asked = Gate(view.idle_seconds is not None and view.idle_seconds >= limit, "idle", idle, limit, ">=", "seconds")
         least = 1
-    elif params.micro == "hint":
+    else:
         limit = params.hint_at or view.window
         over = view.context >= limit if params.hint_at else view.rejected
         asked = Gate(over, "a context the server answers with a hint", view.context, limit,
                      ">=" if params.hint_at else ">", "tokens")  # fmt: skip
         least = params.micro_saved
-    else:
-        return Gate(False, "no micro-compaction", 0, 0, ">=", "seconds")
     if not asked.fires:
         return asked
     saved = 0

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from sessions.engine.policies._claude_attached import attachments, budget_param, cut_param, described, max_files_param
 from sessions.engine.policies._claude_ladder import REAL, WRITTEN, Ladder, ladder, ladder_gate, ladder_of
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
-from sessions.engine.policies._claude_results import budget_edit, budget_gate, micro_edit, micro_gate
+from sessions.engine.policies._claude_results import budget_edit, budget_gate, has_budget, micro_edit, micro_gate
 from sessions.engine.policies._lists import apart, prompts
 from sessions.engine.policies.params import FINE_TOKENS, TOKENS, Told, choice, param, stop_after, when
-from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View, pair_safe_cut
+from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View, pair_safe_cut, when_refused
 
 __all__ = ["POLICIES", "Ladder", "Params", "ladder"]
 
@@ -147,23 +147,19 @@ def full(params: Params, view: View) -> list[Item]:
     return [*system, *view.summarize(described(view, dropped), attachments(params, dropped), mode="nine")]
 
 
-def reactive_gate(params: Params, view: View) -> Gate:
-    """Fires when the provider would refuse the request."""
-    on = params.reactive == "on"
-    reason = "the provider refuses: over the window" if on else "off"
-    return Gate(on and view.rejected, reason, view.context, view.window, ">", "tokens")
-
-
 AUTO = Policy(
     name="claude_code", label="Claude Code auto-compact",
     source="third-party analyses of Claude Code; agrees with the preTokens that public transcripts record",
     help="Summarises the whole conversation 13,000 tokens under the effective window and re-attaches recent files.",
     estimator="claude_code", params=Params,
     layers=(
-        Layer("budget", "Tool-result budget", budget_gate, budget_edit, cheap=True),
-        Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True),
+        Layer("budget", "Tool-result budget", budget_gate, budget_edit, cheap=True, on=has_budget),
+        Layer("micro", "Micro-compaction", micro_gate, micro_edit, cheap=True, on=lambda params: params.micro != "off"),
         Layer("auto", "Auto-compaction", gate, edit, drawn=True),
-        Layer("reactive", "After a refusal", reactive_gate, full),
+        Layer(
+            "reactive", "After a refusal", when_refused("the provider refuses: over the window"), full,
+            on=lambda params: params.reactive == "on",
+        ),
     ),
     shares_prefix=True, threshold_param="pct_override", tier="golden",
 )  # fmt: skip

@@ -122,6 +122,8 @@ def drop_media(view: View, item: Item, words: Callable[[Block], str]) -> Item:
         parts = tuple(map(change, block.parts))
         return block if parts == block.parts else replace(block, parts=parts)
 
+    if not any(block.parts or block.kind in MEDIA for block in item.message.blocks):
+        return item
     return edit_blocks(view, item, change)
 
 

@@ -244,7 +244,8 @@ class Layer:
 
     ``cheap``: an edit of its that fails is told of and not counted, one that frees nothing is no attempt at all, and it
     goes on when the breaker has stopped the others.  ``drawn`` marks the layer whose trigger is the policy's own on
-    charts and in ``gates``: the last one where none is marked.
+    charts and in ``gates``: the last one where none is marked.  ``on``: whether parameters have it asked at all; None:
+    always.
     """
 
     name: str
@@ -253,6 +254,7 @@ class Layer:
     edit: Callable[[Any, View], Edited | None]
     cheap: bool = False
     drawn: bool = False
+    on: Callable[[Any], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

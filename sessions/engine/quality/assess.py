@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -168,6 +168,25 @@ class Assessor:
         )  # fmt: skip
 
 
+def assessing_replay(
+    replay: Replay,
+    index: Index,
+    *,
+    horizon: int | None = None,
+    only: int | None = None,
+    asked: Question = AS_GENERATED,
+    most: int | None = None,
+) -> Iterator[Assessment]:
+    """Every event of a replay, the first ``most`` or ``only`` one; ``horizon`` in requests after each, None for all."""
+    assessor = Assessor(replay.weighed, index, horizon=horizon, asked=asked)
+    texts = replay.wording(index.sketch_of)
+    for event in replay.events[:most]:
+        if only is None or event.index == only:
+            yield assessor.assess(event, event.index, texts)
+        elif event.index < only:
+            assessor.look(event, texts)
+
+
 def assess_replay(
     replay: Replay,
     index: Index,
@@ -177,24 +196,23 @@ def assess_replay(
     asked: Question = AS_GENERATED,
     most: int | None = None,
 ) -> tuple[Assessment, ...]:
-    """Every event of a replay, the first ``most`` or ``only`` one; ``horizon`` in requests after each, None for all."""
-    assessor = Assessor(replay.weighed, index, horizon=horizon, asked=asked)
-    texts = replay.wording(index.sketch_of)
-    found = []
-    for event in replay.events[:most]:
-        if only is None or event.index == only:
-            found.append(assessor.assess(event, event.index, texts))
-        elif event.index < only:
-            assessor.look(event, texts)
-    return tuple(found)
+    """All that ``assessing_replay`` gives."""
+    return tuple(assessing_replay(replay, index, horizon=horizon, only=only, asked=asked, most=most))
+
+
+def assessing_recorded(
+    weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Question = AS_GENERATED
+) -> Iterator[Assessment]:
+    """Every recorded compaction whose originals are in the session, numbered as recorded."""
+    assessor = Assessor(weighed, index, horizon=horizon, asked=asked)
+    return (assessor.assess(event, number, {}) for number, event in recorded_events(weighed))
 
 
 def assess_recorded(
     weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Question = AS_GENERATED
 ) -> tuple[Assessment, ...]:
-    """Every recorded compaction whose originals are in the session, numbered as recorded."""
-    assessor = Assessor(weighed, index, horizon=horizon, asked=asked)
-    return tuple(assessor.assess(event, number, {}) for number, event in recorded_events(weighed))
+    """All that ``assessing_recorded`` gives."""
+    return tuple(assessing_recorded(weighed, index, horizon=horizon, asked=asked))
 
 
 def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str) -> tuple[str, ...]:

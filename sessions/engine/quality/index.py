@@ -200,7 +200,7 @@ class Index:
 
 def build_index(transcript: Transcript, read: Read) -> Index:
     """Read every message of the session once through ``read`` (its blocks with their text) and index it."""
-    builder = _Builder(transcript)
+    builder = IndexBuilder(transcript)
     for message in transcript.messages:
         builder.add(message, read(message))
     return builder.done()
@@ -213,8 +213,8 @@ def flat_text(content: Content) -> str:
     return "\n".join([content.text, *(flat_text(part) for part in content.parts if part.kind in TEXT_KINDS)])
 
 
-class _Builder:
-    """Collects; used once."""
+class IndexBuilder:
+    """Collects; used once: every message is added in order, then it is done."""
 
     def __init__(self, transcript: Transcript) -> None:
         self.transcript = transcript

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, repeat
 from operator import indexOf, is_
@@ -221,12 +221,13 @@ class Context:
             self.items[position] = new
         self.saved += before - self.tokens
 
-    def lose(self, loss: Loss, tokens: Sequence[int]) -> dict[int, Item]:
+    def lose(self, loss: Loss, tokens: Sequence[int], may_stand: Iterable[int]) -> dict[int, Item]:
         """Take off what left beside a compaction, as far as the list still holds it; what changed, by position.
 
-        ``tokens`` are those of every message of the session.  An edited message keeps no more than what left leaves.
+        ``tokens`` are those of every message of the session; the list holds no other of the loss than those that
+        ``may_stand``.  An edited message keeps no more than what left leaves.
         """
-        places = self._places({index for index, _ in loss.parts if index >= 0})
+        places = self._places({index for index in may_stand if index >= 0})
         held = [(places[index], taken, tokens[index]) for index, taken in loss.parts if index in places]
         self._front.back_to(self.items, 0 if loss.history else min((at for at, *_ in held), default=len(self.items)))
         changes: dict[int, Item] = {}
@@ -255,6 +256,8 @@ class Context:
     def _places(self, wanted: set[int]) -> dict[int, int]:
         """Where the list holds these messages, the last place of each; looked for from its end, near which they are."""
         places: dict[int, int] = {}
+        if not wanted:
+            return places
         for at, item in zip(range(len(self.items) - 1, -1, -1), reversed(self.items), strict=True):
             index = item.message.index
             if index in wanted and index not in places:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,21 +25,25 @@ class Leaving:
     """The losses of one replay: ``cleared`` has those at recorded clearings, in the order of the requests.
 
     ``lowered`` are the messages of which something left, by id, as they stand without it; ``warnings`` are told where
-    less left than in the recording.
+    less left than in the recording.  Of the messages ``left_out`` a list holds those that an event took (``taken``).
     """
 
-    def __init__(self, weighed: Weighed, warnings: list[str]) -> None:
-        self.tokens, self.steps, self.warnings = weighed.tokens, weighed.steps, warnings
+    def __init__(
+        self, weighed: Weighed, left_out: AbstractSet[int], taken: AbstractSet[int], warnings: list[str]
+    ) -> None:
+        self.left_out, self.taken = left_out, taken
+        self.tokens, self.warnings = weighed.tokens, warnings
         self.losses = {loss.step: loss for loss in weighed.recorded.losses}
         self.cleared_at = {clearing.request for clearing in weighed.transcript.clearings}
         self.cleared: list[ClearedInPlace] = []
         self.lowered: dict[str, Item] = {}
 
-    def at(self, k: int, context: Context, history: History) -> None:
-        """What left before the request of step ``k`` leaves here too."""
-        loss, before, request = self.losses.get(k), context.tokens, self.steps[k].request
+    def at(self, k: int, request: int, context: Context, history: History) -> None:
+        """What left before ``request``, that of step ``k``, leaves here too."""
+        loss, before = self.losses.get(k), context.tokens
         if loss is not None:
-            changes = context.lose(loss, self.tokens)
+            may_stand = {index for index, _ in loss.parts if index not in self.left_out or index in self.taken}
+            changes = context.lose(loss, self.tokens, may_stand)
             if changes:
                 history.restart(changes)
                 self.lowered |= {item.id: item for item in changes.values()}

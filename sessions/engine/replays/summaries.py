@@ -142,6 +142,8 @@ class Summaries:
         self._reported: dict[int, int] | None = None
         self.written: dict[str, str] = {}
         """Texts of inserted items by id, where they have one."""
+        self.taken: set[int] = set()
+        """Messages of the recording that stand for what the policy would have inserted."""
         self.outlines: dict[str, Outline] = {}
         """Summaries by id whose words are made when asked for."""
 
@@ -203,6 +205,7 @@ class Summaries:
         return f"e{self.event}.{self.n_inserted - 1}"
 
     def _recorded(self, message: Message, unseen: int = 0) -> Item:
+        self.taken.add(message.index)
         size, tokens = message_size(message, self.estimator, self.weighed.model), self.weighed.tokens[message.index]
         return Item(self._next_id(), message, tokens + unseen, size, -1, inserted=True)
 

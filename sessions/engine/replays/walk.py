@@ -85,10 +85,12 @@ class Walk:
         """``window`` None is the session's own."""
         self.weighed, self.policy, self.params = weighed, policy, params
         self.base, self.summaries = base, summaries
-        self.steps, self.requests, self.overhead = weighed.steps, weighed.transcript.requests, weighed.overhead
-        self.layers, self.drawn = policy.pipeline, policy.drawn
+        self.steps, self.requests = tuple(weighed.steps), tuple(weighed.transcript.requests)
+        self.overhead = weighed.overhead
+        self.drawn = policy.drawn
+        self.layers = [layer for layer in policy.pipeline if layer.on is None or layer.on(params)]
         self.named = {layer.name: layer for layer in reversed(self.layers)}
-        self.counted = frozenset(layer.name for layer in self.layers if not layer.cheap)
+        self.counted = frozenset(layer.name for layer in policy.pipeline if not layer.cheap)
         """Names of the layers whose failures count."""
         self.estimator: str = estimator.name
         self.window = window or weighed.window or DEFAULT_WINDOW
@@ -109,7 +111,7 @@ class Walk:
         self.events: list[Event] = []
         self.attempts: list[Attempt] = []
         self.warnings: list[str] = list(weighed.warnings)
-        self.leaving = Leaving(weighed, self.warnings)
+        self.leaving = Leaving(weighed, left_out, summaries.taken, self.warnings)
         self.asleep = False
         self.changed = False
         self.weak_label = weighed.weak_label
@@ -142,7 +144,7 @@ class Walk:
             if not self.changed:
                 self._tell(step.compaction)
             self.changed = True
-        self.leaving.at(k, self.context, self.history)
+        self.leaving.at(k, step.request, self.context, self.history)
         before_step = len(self.context.items)
         self.context.add_step(k, added)
         self.history.add(added.items)

@@ -27,8 +27,8 @@ from sessions.pages.ui.view import (
     session_or_404,
     varied,
 )
+from sessions.runs import losses, replay_state, replays
 from sessions.runs import quality as judging
-from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.quality import judging_options
 from sessions.runs.warned import warned_here
@@ -53,9 +53,22 @@ def quality(request: HttpRequest, session_id: str) -> HttpResponse:
     fragment = asks_fragment(request)
     whole = fragment or "whole" in request.GET or found.n_messages <= AT_ONCE
     if whole or judging.is_judged(found, state.judging, state.of):
-        context |= _content(found, state) | key_facts(request)
+        context |= _judged(found, state) | key_facts(request)
     name = "sessions/quality/_view.html" if fragment else "sessions/quality/page.html"
     return varied(render(request, name, context, status=400 if state.errors and not fragment else 200))
+
+
+def _judged(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
+    """The content; of a very long session how far it is, until all is judged."""
+    if not losses.is_counted_behind(found) or judging.is_judged(found, state.judging, state.of):
+        return _content(found, state)
+    try:
+        counted = judging.judge_on(found, state.judging)
+    except (UnreadableInput, OSError) as error:
+        return {"problem": str(error)}
+    except BadParameter as error:
+        return {"problem": f"{error}.".capitalize()}
+    return _content(found, state) if counted.is_done else {"counted": counted}
 
 
 def _content(found: Session, state: urlstate.QualityState) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from sessions import selectors
+from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.sweeps.advice import advise
 from sessions.engine.transcript.parts import without_gc
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -23,7 +24,7 @@ from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.pages.ui.compact_at import along, compact_at, place_of
 from sessions.pages.ui.view import as_json, asks_fragment, not_yet, refused, session_or_404, shared_context, varied
-from sessions.runs import replay_state, replays, sweeps
+from sessions.runs import losses, replay_state, replays, sweeps
 from sessions.runs.overview import overview
 from sessions.runs.ranges import gate_of
 from sessions.services import summary_jobs
@@ -43,7 +44,7 @@ def replay(request: HttpRequest, session_id: str) -> HttpResponse:
     context = shared_context(found, state, "replay") | {"replay": shown} | _steering(request, found, state)
     here = context["query"]
     context["ab_href"] = with_query(reverse("sessions:ab", args=[found.pk]), here)
-    context |= key_facts(request) | _unwritten(found, state)
+    context |= key_facts(request) | _unwritten(found, state) | _uncounted(found, state)
     overview(found.pk).keep()
     if asks_fragment(request):
         return varied(render(request, "sessions/replay/_swap.html", context | {"oob": True}))
@@ -58,6 +59,37 @@ def _steering(request: HttpRequest, found: Session, state: replay_state.ReplaySt
         return {"controls": form, "at": compact_at(weighed, state)}
     moved = "along" in asked and asked["along"] != along(weighed, state)
     return {"at": compact_at(weighed, state)} if moved else {}
+
+
+def _uncounted(found: Session, state: replay_state.ReplayState) -> dict[str, Any]:
+    """How far the losses of a very long session are counted, until all are."""
+    made = replays.run(found.pk, state).replay
+    return {} if losses.is_counted(found, made) else {"counted": losses.counted(found, made)} | _counting(found, state)
+
+
+def _counting(found: Session, state: replay_state.ReplayState) -> dict[str, Any]:
+    """Where losses are counted on, and where the results are once all are counted."""
+    query = replay_state.query(state)
+    return {
+        "counting_url": with_query(reverse("sessions:replay_losses", args=[found.pk]), query),
+        "here": with_query(reverse("sessions:replay", args=[found.pk]), query),
+    }
+
+
+@require_safe
+def count_losses(request: HttpRequest, session_id: str) -> HttpResponse:
+    """Count the losses of a replay on, and say how far they are, for htmx; a plain GET is led back to the page."""
+    found = session_or_404(session_id)
+    state = replay_state.parse(request.GET.dict(), overview(found.pk).weighed)
+    try:
+        counted = losses.count_on(found, replays.run(found.pk, state).replay)
+    except (UnreadableInput, OSError) as error:
+        context: dict[str, Any] = {"problem": str(error)}
+    else:
+        context = {"counted": counted} | _counting(found, state)
+    if not asks_fragment(request):
+        return redirect(session_urls(found.pk).to_replay(state))
+    return varied(render(request, "sessions/replay/_counting.html", context))
 
 
 def _unwritten(found: Session, state: replay_state.ReplayState) -> dict[str, Any]:

@@ -193,8 +193,6 @@ def test_micro_compaction_after_an_hour(idle, fires):
     found = _claude_results.micro_gate(params, seen("a:a r4:a a:b r4:b", idle_seconds=idle))
     assert (found.fires, found.threshold, found.measure) == (fires, 3_600, idle or 0)
     assert not _claude_results.micro_gate(params, seen("a:a r4:a", idle_seconds=idle)).fires
-    off = _claude_results.micro_gate(params_of(micro="off"), seen("u", idle_seconds=9_999))
-    assert (off.fires, off.measure, off.threshold) == (False, 0, 0)
 
 
 @pytest.mark.parametrize(("n_chars", "fires"), [(0, False), (1, False), (2, True), (4, True), (8, True)])
@@ -289,10 +287,26 @@ def test_three_rapid_refills_stop_it(before, request_, refills, expected):
 
 
 def test_claude_code_after_a_refusal():
-    for on in ("off", "on"):
-        for context in (99, 100, 101):
-            found = claude_code.reactive_gate(params_of(reactive=on), seen("u", window=100, context=context))
-            assert found.fires is (on == "on" and context > 100)
+    (layer,) = (layer for layer in claude_code.AUTO.layers if layer.name == "reactive")
+    for context in (99, 100, 101):
+        found = layer.gate(params_of(reactive="on"), seen("u", window=100, context=context))
+        assert found.fires is (context > 100)
+
+
+@pytest.mark.parametrize(
+    ("given", "asked"),
+    [
+        ({}, ["auto"]),
+        ({"reactive": "on"}, ["auto", "reactive"]),
+        ({"micro": "time"}, ["micro", "auto"]),
+        ({"micro": "hint"}, ["micro", "auto"]),
+        ({"result_chars": 5}, ["budget", "auto"]),
+        ({"message_chars": 5}, ["budget", "auto"]),
+    ],
+)
+def test_what_is_off_is_not_asked(given, asked):
+    params = params_of(**given)
+    assert [layer.name for layer in claude_code.AUTO.layers if layer.on is None or layer.on(params)] == asked
 
 
 @pytest.mark.parametrize(
