@@ -28,7 +28,7 @@ from tests.samples import find_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-SEED = 31_005
+SEED = 41_006
 CHANCE_SEED = 2_031
 N_TAKEN, N_LEFT = {USER: 40, MEMORY: 40, SYSTEM: 40}, {USER: 100, MEMORY: 50, SYSTEM: 50}
 ASKED = """\
@@ -90,6 +90,9 @@ LIMITS = """
 After this draw two classes more were mended: what binds lastingly binds under a heading over how a thing is worked, and
 a reminder takes no prohibition with it. One of the 4,571 sentences is read otherwise; by the same labels, which is no
 first try, precision is 86% and recall 86%.
+
+Since then a bare step of a memory file ("capture the output") is no rule: of its sentences that are drawn from 217 are
+taken in place of 247, of the others as many as before. That is not labelled yet.
 
 What does not hold, or is not shown: precision is under the 90% that it is to reach, and recall hangs on few: 2 rules
 among 100 that are left of users count for a tenth of all. The sentences of the first four draws are not kept, so that
