@@ -1,10 +1,9 @@
 """Whether a sentence is a standing order to the agent, by its mood and by where it stands.
 
 An order is in the imperative ("keep lists flat"), forbids at the head of a clause ("and never push"), or says what must
-or should be.  System texts and memory files are instructions: there every order stands; but memory files have plans
-and checklists too, whose bare steps ("capture the output") are none.  A user also asks for the step at hand ("now fix
-the login page") and pastes: there an order needs a mark of standing, or a heading that announces rules.  A user's text
-that is written to "you" throughout is a prompt: its orders stand but for bare steps.
+or should be.  Memory files and system texts are instructions: there every order stands.  A user also asks for the step
+at hand ("now fix the login page") and pastes: there an order needs a mark of standing, or a heading that announces
+rules.  A user's text that is written to "you" throughout is a prompt: its orders stand but for bare steps.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ _WHEN = (
     r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
 )
 _CONDITION = re.compile(rf"^{_WHEN}\b", re.IGNORECASE)
-_ONWARD = re.compile(r"to\b|if\s+(?:so|not)\b", re.IGNORECASE)
 _BREAK = re.compile(r"\([^()]*\)|[,:→][\"”’]?\s+|\s->\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
 MAX_BREAKS = 6
 _LEAD = re.compile(
@@ -179,13 +177,7 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 """What is asked once: a step, a suggestion, a question in other words, the very words of one reply."""
-_REMINDS = re.compile(
-    r"\b(?:do\s+not|don['’]?t)\s+"
-    r"(?:forget\b|\w+\s+(?:it|this|that|them|these|those)\b(?!.*\b(?:unless|until|if|when|before|without)\b)"
-    r"|[^.;]*\b(?:now|yet|this\s+time)\W*$)",
-    re.IGNORECASE,
-)
-"""What binds a step alone: a reminder, what forbids something of what was just spoken of, or for the moment."""
+_REMINDS = re.compile(r"\b(?:do\s+not|don['’]?t)\s+forget\b", re.IGNORECASE)
 _LASTING = re.compile(
     r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
     r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
@@ -196,12 +188,6 @@ _LASTING = re.compile(
     r"|^if\s+you\s+(?:need|want|have|are)\b|^(?:when(?:ever)?|before|after|every\s+time)\b",
     re.IGNORECASE,
 )
-_WHILE = re.compile(
-    r"\b(?:only|by\s+default|when(?:ever)?|(?<!check\s)if(?!\s+(?:so|not)\b)|unless|until|before|after|any\w*|every\w*"
-    r"|each|all|first|(?!apply|reply|supply|rely)[a-z]{3,}ly)\b",
-    re.IGNORECASE,
-)
-"""What an order says of when, how often or how it holds."""
 _HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _YOU = re.compile(r"\byou\b", re.IGNORECASE)
 _YOU_ARE = re.compile(r"[^.!?]{0,150}\bYou are (?:an?|the|acting)\b")
@@ -209,7 +195,7 @@ MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
 """A text of this length or more with so many "you", and one in so many characters, is a prompt."""
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
-EITHER, MAX_CHOICE = frozenset({"use", "stop", "focus"}), 2
+EITHER, MAX_CHOICE = frozenset({"use", "stop"}), 2
 """Verbs of a choice or of a step: a choice is said in as few words ("use pnpm")."""
 MIN_SPACES = 4
 """A line with fewer, and a colon at its end, is a caption."""
@@ -248,31 +234,27 @@ def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False)
     is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
     if entry or is_how or _WARNED.match(heading):
         verb, is_marked = imperative(text) or ("", False)
-        return bool((entry or is_how) and is_marked) or bool(is_how and (_LASTING if verb else _MUST).search(text))
+        lasts = is_how and (_MUST.search(text) or (verb and _LASTING.search(text)))
+        return bool((entry or is_how) and is_marked) or bool(lasts)
     if bound == GIVEN or (bound != PROMPT and _HEADED.search(heading)):
         return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
     return not third and _said(text, PROMPT if _ANNOUNCED.search(heading) else bound)
 
 
-def is_step(sentence: str, heading: str) -> bool:
-    """Whether an order under no heading over rules says nothing of when, how often or how: "capture the output"."""
-    text = plain(sentence)
-    marks = (_WHILE, _MUST, _FORBIDS, _LOUD)
-    is_bound = _HEADED.search(heading) or _lasts(text) or _told(text) or any(mark.search(text) for mark in marks)
-    return imperative(text) is not None and not is_bound
-
-
 def _said(text: str, bound: str) -> bool:
     """Whether what a user says binds beyond the step at hand."""
     if bound == PROMPT:
-        return bool(_MUST.search(text)) or _lasts(text)
+        verb, marked = imperative(text) or ("", False)
+        return (
+            bool(_MUST.search(text)) or marked or verb in MANNER or bool(verb and _conditioned(text)) or _marked(text)
+        )
     if _TO_AGENT.search(text):
         return True
     return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
 
 
 def _reminds(text: str) -> bool:
-    """Whether a text only reminds of a step or forbids one: "don't forget to push", "don't merge it"."""
+    """Whether a text only reminds of a step: "don't forget to push"."""
     rest = _REMINDS.sub("", text)
     return rest != text and not any(one.search(rest) for one in (_LASTING, _FORBIDS, _LOUD))
 
@@ -299,17 +281,10 @@ def _marked(text: str) -> bool:
     return marked or is_manner or bool(_LASTING.search(text))
 
 
-def _lasts(text: str) -> bool:
-    """Whether a text orders in the imperative, and how to work or first when it holds: else it is a bare step."""
-    verb, is_marked = imperative(text) or ("", False)
-    is_bound = is_marked or verb in MANNER or _LASTING.search(text) or _conditioned(text)
-    return bool(verb and is_bound)
-
-
 def _conditioned(text: str) -> bool:
-    """Whether an order says first when it holds: not what for ("to"), and not only as what went before ("if so")."""
-    parts = [_LEAD.sub("", part) for part in (text, _ordering(text))]
-    return any(_CONDITION.match(part) and not _ONWARD.match(part) for part in parts)
+    """Whether an order says first when it holds, after a label."""
+    label = _LABEL.match(text)
+    return any(_CONDITION.match(_LEAD.sub("", one)) for one in (text, text[label.end() :] if label else ""))
 
 
 def _told(text: str) -> bool:
@@ -319,14 +294,9 @@ def _told(text: str) -> bool:
 
 def imperative(text: str) -> tuple[str, bool] | None:
     """The verb of the order in a text, after labels, conditions and adverbs, and whether an adverb marks it."""
-    return _after_conditions(_ordering(text))
-
-
-def _ordering(text: str) -> str:
-    """What follows the label of a text if the order is there, else the text."""
     label = _LABEL.match(text)
-    rest = text[label.end() :] if label else ""
-    return rest if _after_conditions(rest) else text
+    found = _after_conditions(text[label.end() :]) if label else None
+    return found or _after_conditions(text)
 
 
 def _after_conditions(text: str) -> tuple[str, bool] | None:

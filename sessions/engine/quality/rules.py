@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import islice
 from typing import NamedTuple
 
-from sessions.engine.quality.orders import binding, is_entry, is_step, stands
+from sessions.engine.quality.orders import binding, is_entry, stands
 from sessions.engine.quality.references import HEADS, PATH, token_references, tokens_of
 from sessions.engine.transcript.types import Message, Role
 
@@ -152,8 +152,7 @@ def judged(text: str, source: str) -> Iterator[tuple[str, bool]]:
     """Every sentence of a text, and whether it is a rule."""
     bound = binding(text, user=source == USER)
     for line, heading, entry in _placed(prose(text)):
-        is_order = stands(line, bound, heading, entry=entry)
-        yield line, is_order and not (source == MEMORY and is_step(line, heading))
+        yield line, stands(line, bound, heading, entry=entry)
 
 
 def prose(text: str) -> str:
