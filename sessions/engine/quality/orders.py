@@ -29,11 +29,12 @@ _SHOWN = re.compile(
 """What shows a case and is no order."""
 _LABEL = re.compile(r"^:?[\s-]*[A-Z`][^:.;]{0,80}?(?::|\s→|\s[—–])\s+(?=\S)")
 _WHEN = (
-    r"(?:when(?:ever)?|if|before|after|unless|once|while|during|inside|for|in|on|at|until|where|to|with|by|instead|without|"
+    r"(?:when(?!\s+to\b)(?:ever)?|if|before|after|unless|once|while|during|inside|for|in|on|at|until|where|to|with|by|instead|without|"
     r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
 )
 _CONDITION = re.compile(rf"^{_WHEN}\b", re.IGNORECASE)
 _BREAK = re.compile(r"\([^()]*\)|[,:→][\"”’]?\s+|\s->\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
+_DASH = re.compile(r"\s(?:->|[→—–-])\s+")
 MAX_BREAKS = 6
 _LEAD = re.compile(
     r"^(?:(?:please|also|and|but|so|then|just|or|otherwise|instead|first|finally|generally|important|critical|note|"
@@ -102,11 +103,10 @@ _OBJECT = re.compile(
 )
 _FIRST = re.compile(r"(?!use cases?\b)([A-Za-z][A-Za-z-]*)(?=[\s,;—–]|\.?$)(?!\s*[—–-]\s)")
 _HEADED = re.compile(
-    r"\b(?:rules?|style|conventions?|standards?|principles?|preferences|don['’]?ts|always|never|must)(?:\W*$|\s+for\b)",
+    r"\b(?:rules?|style|conventions?|standards?|principles?|preferences|don['’]?ts)(?:\W*$|\s+for\b)",
     re.IGNORECASE,
 )
-_ANNOUNCED = re.compile(r"\b(?:guidelines?|workflow|constraints?|instructions)(?:\W*$|\s+for\b)", re.IGNORECASE)
-"""Headings over orders, and those over orders and steps."""
+"""A heading over orders."""
 _HOW_TO = re.compile(
     r"^\W*(?:\d+[.)]\W*)?(?:to\s+[a-z]+\b|how\s+(?:it|this)\b|usage\b|known\s+(?:issues?|limitations?)"
     r"|common\s+(?:\w+\s+)?(?:errors?|failures?|issues?|problems?)|prerequisites?\b|set-?up\b|install\w*\b"
@@ -143,14 +143,14 @@ _FORBIDS = re.compile(
     re.IGNORECASE,
 )
 _MUST = re.compile(
-    r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
+    r"\b(?:must|should|shall|may\s+(?:not|only|explicitly)|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
     r"(?:required(?!\s+because)|mandatory|forbidden|prohibited|not\s+allowed|insufficient|enforced)\b|\bare\s+rejected\b"
-    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|blocking\s+(?:before|for))\b|\bbelongs?\s+in\b"
+    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|acceptable|blocking\s+(?:before|for))\b|\bbelongs?\s+in\b"
     r"|^(?:only\s+)?one\b[^.]{0,30}\bper\s+(?:message|line|file|commit|turn|PR|pull request)\b"
     r"|^no\s+(?!(?:longer|such|other|more|need)\b)"
     r"(?!.*\b(?:is|are|has|needed|was|found|available|yet)\b)[\w, \"'“”/-]+[.;]?$"
-    r"|^(?:all|every(?:thing)?|each)\b[^.]{3,80}\buses?\s+`|^if\b[^:]{3,60}:\s*`"
+    r"|^[a-z][^.:`]{3,80}\buses?\s+`code`(?:\s+\w+)?[.;]?$|\bif\b[^.]{3,200}(?::\s*`|,\s+(?:it|that)['’]s\b)"
     r"|\byou\s+(?:can|may)\b.*\bonly\b|^(?:[a-z]+\s){1,2}only[.;]?$"
     r"|^[a-z][^.:]{2,40}:\s+(?:only\s+(?:within|in|inside|from|if|when|by)|allowed)\b",
     re.IGNORECASE,
@@ -161,7 +161,7 @@ _LOUD = re.compile(
 )
 _TO_AGENT = re.compile(
     r"\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
-    r"|(?:^|[,;:.]\s*|\b(?:and|but|so)\s+)you\s+(?:need|have|are)\s+to\b|\bwe\s+(?:should|must)\s+(?:only|always|never|not)\b",
+    r"|(?:^|[,;:.]\s*|\b(?:and|but|so)\s+)you\s+(?:need|have|are)\s+to\b|\bwe\s+(?:should|must)\b(?:\s+(?:only|always|never|not)\b|.*\b(?:instead\s+of|rather\s+than|whe[rn]ever)\b)",
     re.IGNORECASE,
 )
 _OF_ALL = re.compile(r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b", re.IGNORECASE)
@@ -188,6 +188,7 @@ _LASTING = re.compile(
     r"|^if\s+you\s+(?:need|want|have|are)\b|^(?:when(?:ever)?|before|after|every\s+time)\b",
     re.IGNORECASE,
 )
+_HELD = re.compile(r"\b(?:when(?:ever)?|if|unless|until|before|after|once|where)\s+(?!(?:so|not)\b)", re.IGNORECASE)
 _HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _YOU = re.compile(r"\byou\b", re.IGNORECASE)
 _YOU_ARE = re.compile(r"[^.!?]{0,150}\bYou are (?:an?|the|acting)\b")
@@ -210,7 +211,8 @@ def binding(text: str, *, user: bool) -> str:
         return GIVEN
     if len(text) >= MIN_PROMPT:
         n_you = len(_YOU.findall(text))
-        if _YOU_ARE.match(text) or (n_you >= N_YOU and n_you * CHARS_PER_YOU >= len(text) and _HEADING.search(text)):
+        is_prompt = _YOU_ARE.match(text) or (n_you >= N_YOU and _HEADING.search(text))
+        if is_prompt and n_you * CHARS_PER_YOU >= len(text):
             return PROMPT
     return PASTED if len(text) > MAX_REQUEST or _HEADING.search(text) else ASKED
 
@@ -223,31 +225,33 @@ def plain(sentence: str) -> str:
 def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False) -> bool:
     """Whether a sentence is a standing order, in a text that binds as ``bound``; ``entry``: in a list of skills."""
     text = plain(sentence)
-    if text.endswith(("?", " OR", " AND")) or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text, bound):
+    if text.endswith(("?", " OR", " AND")) or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text):
         return False
     if _NARRATED.search(text):
         return bool(_WISH.match(text) and _STANDS.search(text))
+    verb, is_marked = imperative(text) or ("", False)
+    if entry and verb == "use":
+        return False
     third = _THIRD.search(text) is not None and not (bound == GIVEN and _OF_THE_WORK.match(text))
     forbids = _FORBIDS.search(text)
     if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not third):
         return bound == GIVEN or not _reminds(text)
     is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
-    if entry or is_how or _WARNED.match(heading):
-        verb, is_marked = imperative(text) or ("", False)
-        lasts = is_how and (_MUST.search(text) or (verb and _LASTING.search(text)))
-        return bool((entry or is_how) and is_marked) or bool(lasts)
-    if bound == GIVEN or (bound != PROMPT and _HEADED.search(heading)):
-        return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
-    return not third and _said(text, PROMPT if _ANNOUNCED.search(heading) else bound)
+    if entry or is_how:
+        return is_marked or bool(is_how and verb and _LASTING.search(text))
+    if _WARNED.match(heading):
+        return not verb and bool(_MUST.search(text))
+    if bound == GIVEN or _HEADED.search(heading):
+        return bool(verb) or (not third and (bool(_MUST.search(text)) or _told(text)))
+    return not third and _said(text, bound)
 
 
 def _said(text: str, bound: str) -> bool:
     """Whether what a user says binds beyond the step at hand."""
     if bound == PROMPT:
         verb, marked = imperative(text) or ("", False)
-        return (
-            bool(_MUST.search(text)) or marked or verb in MANNER or bool(verb and _conditioned(text)) or _marked(text)
-        )
+        lasts = marked or verb in MANNER or (verb and (_HELD.search(text) or _LASTING.search(text)))
+        return bool(lasts or _MUST.search(text))
     if _TO_AGENT.search(text):
         return True
     return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
@@ -259,11 +263,9 @@ def _reminds(text: str) -> bool:
     return rest != text and not any(one.search(rest) for one in (_LASTING, _FORBIDS, _LOUD))
 
 
-def _is_caption(text: str, bound: str) -> bool:
-    """Whether a line with a colon at its end only names what follows; in instructions a longer one can be an order."""
-    return (
-        text.endswith(":") and not _LOUD.search(text) and (bound not in (GIVEN, PROMPT) or text.count(" ") < MIN_SPACES)
-    )
+def _is_caption(text: str) -> bool:
+    """Whether a line with a colon at its end only names what follows; a longer one can be an order."""
+    return text.endswith(":") and not _LOUD.search(text) and text.count(" ") < MIN_SPACES
 
 
 def is_entry(line: str) -> bool:
@@ -281,12 +283,6 @@ def _marked(text: str) -> bool:
     return marked or is_manner or bool(_LASTING.search(text))
 
 
-def _conditioned(text: str) -> bool:
-    """Whether an order says first when it holds, after a label."""
-    label = _LABEL.match(text)
-    return any(_CONDITION.match(_LEAD.sub("", one)) for one in (text, text[label.end() :] if label else ""))
-
-
 def _told(text: str) -> bool:
     """Whether a text says what the agent does: "you keep edits small"."""
     return any(found["verb"].lower() in MANNER | STEPS for found in _YOU_DO.finditer(text))
@@ -301,10 +297,11 @@ def imperative(text: str) -> tuple[str, bool] | None:
 
 def _after_conditions(text: str) -> tuple[str, bool] | None:
     text = _LEAD.sub("", text)
-    if not _CONDITION.match(text):
-        return _verb(text)
-    breaks = (b for b in _BREAK.finditer(text) if not b.group().startswith("("))
-    return next(filter(None, (_verb(text[b.end() :], after=True) for b in islice(breaks, MAX_BREAKS))), None)
+    if _CONDITION.match(text):
+        breaks = (b for b in _BREAK.finditer(text) if not b.group().startswith("("))
+        return next(filter(None, (_verb(text[b.end() :], after=True) for b in islice(breaks, MAX_BREAKS))), None)
+    first, *later = map(_verb, _DASH.split(text))
+    return first or next((one for one in later if one and (one[1] or one[0] in MANNER)), None)
 
 
 def _verb(rest: str, *, after: bool = False) -> tuple[str, bool] | None:
