@@ -13,10 +13,7 @@ from itertools import islice
 
 _CODE_SPAN = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)")
 _CODE = re.compile(
-    r"=>|[!=]==|\s==\s|&&|\|\||\\n|::|\)\s*\{|[{}]$|\w\(\)\s*[;{.]|^[+@$/\\<\[]|^[\w./-]+\(|\.\w{1,4}:\d+|</|^\||\s\|\s"
-    r"|^['\"][^'\"]*['\"]\s*[:,]|^[\w$]+(?:\.[\w$]+)*\??\s*(?::\s*[\w$.<>\[\]'\"]+[,;]?$|=\s)|\bnew Error\("
-    r"|^(?:const|let|var|import|export|return|await|throw|func|def|class|type|interface|async|private|public|sed|git|npm|"
-    r"pnpm)\s+[\w{$'\"-]*(?:\s*[={(:]|\s+from\b|;$)"
+    r"=>|[!=]==|&&|\|\||\\n|::|\)\s*\{|[{}]$|^[+@$/\\<\[]|^[\w./-]+\(|\.\w{1,4}:\d+|</|^\||\s\|\s|\bnew Error\("
 )
 """Code, logs, rows of tables, tags."""
 _ENTRY = re.compile(r"^[a-z][\w-]*(?::[a-z][\w-]*)?: |\(file: ")
@@ -96,7 +93,6 @@ STEPS = _NOUN_STEPS.union(
 _OBJECT = re.compile(
     r"\s+(?:(?:the|an?|all|any|each|every|your|its?|them|only|new|no|to|for|with|in|on|at|by|if|when|as|before|after|"
     r"from|into|through|until|using|what|where|how|that|this|these|those|directly|relevant|existing|both|one|up|out)\b|[`'\"“@<])"
-    r"|\s+[a-z]+ly\b"
     r"|(?:\s+(?!(?:is|are|was|were|has|have|can|will|must|should)\b)[\w/-]+){1,3}\s+(?:the|an?|all|any|your|their|its|to|before|"
     r"for|with|[a-z]+ly\W*$)(?!\w)",
     re.IGNORECASE,
@@ -160,11 +156,10 @@ _LOUD = re.compile(
     r"|(?:must|should|may|do|(?<!they )(?<!these )(?<!this )(?<!it )(?:is|are))\s+NOT)\b"
 )
 _TO_AGENT = re.compile(
-    r"\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
-    r"|(?:^|[,;:.]\s*|\b(?:and|but|so)\s+)you\s+(?:need|have|are)\s+to\b|\bwe\s+(?:should|must)\b(?:\s+(?:only|always|never|not)\b|.*\b(?:instead\s+of|rather\s+than|whe[rn]ever)\b)",
+    r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b|\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
+    r"|\bwe\s+(?:should|must)\b(?:\s+(?:only|always|never|not)\b|.*\b(?:instead\s+of|rather\s+than|whe[rn]ever)\b)",
     re.IGNORECASE,
 )
-_OF_ALL = re.compile(r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b", re.IGNORECASE)
 _YOU_DO = re.compile(
     r"(?:^|[,;:.(—–]\s*|\b(?:and|but|so|then|otherwise)\s+)you\s+"
     r"(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]?t)\s+)?(?P<verb>[a-z-]+)",
@@ -177,15 +172,17 @@ _STEP = re.compile(
     re.IGNORECASE,
 )
 """What is asked once: a step, a suggestion, a question in other words, the very words of one reply."""
-_REMINDS = re.compile(r"\b(?:do\s+not|don['’]?t)\s+forget\b", re.IGNORECASE)
+_REMINDS = re.compile(
+    r"\b(?:do\s+not|don['’]?t)\s+(?:forget\b|\w+\s+(?:it|this|that|them)\b|[^.;]*\b(?:now|yet)\W*$)", re.IGNORECASE
+)
+"""What binds the step alone: a reminder, what forbids something of what was just spoken of, or for the moment."""
 _LASTING = re.compile(
     r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
     r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
-    r"|\ball\s+(?:\w+\s+)?(?:replies|answers|responses|messages|commits|comments|code)\b"
     r"|\b(?:instead\s+of|rather\s+than)\b|,\s+(?:and\s+)?not\b"
     r"|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b|\b(?:before|without)\s+\w+ing\b"
     r"|\b(?:going\s+forward|from\s+(?:now|here)\s+on|in\s+(?:the\s+)?future)\b|\bif\s+(?:my|i|the\s+user)\b"
-    r"|^if\s+you\s+(?:need|want|have|are)\b|^(?:when(?:ever)?|before|after|every\s+time)\b",
+    r"|^(?:when(?:ever)?|before|after|every\s+time)\b",
     re.IGNORECASE,
 )
 _HELD = re.compile(r"\b(?:when(?:ever)?|if|unless|until|before|after|once|where)\s+(?!(?:so|not)\b)", re.IGNORECASE)
@@ -236,11 +233,11 @@ def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False)
     forbids = _FORBIDS.search(text)
     if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not third):
         return bound == GIVEN or not _reminds(text)
-    is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
-    if entry or is_how:
-        return is_marked or bool(is_how and verb and _LASTING.search(text))
-    if _WARNED.match(heading):
-        return not verb and bool(_MUST.search(text))
+    is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or _PURPOSE.match(text))
+    if entry:
+        return is_marked
+    if verb and (is_how or _WARNED.match(heading)):
+        return bool(is_how and (is_marked or _LASTING.search(text)))
     if bound == GIVEN or _HEADED.search(heading):
         return bool(verb) or (not third and (bool(_MUST.search(text)) or _told(text)))
     return not third and _said(text, bound)
@@ -252,9 +249,7 @@ def _said(text: str, bound: str) -> bool:
         verb, marked = imperative(text) or ("", False)
         lasts = marked or verb in MANNER or (verb and (_HELD.search(text) or _LASTING.search(text)))
         return bool(lasts or _MUST.search(text))
-    if _TO_AGENT.search(text):
-        return True
-    return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
+    return bound == ASKED and (bool(_TO_AGENT.search(text)) or _marked(text))
 
 
 def _reminds(text: str) -> bool:
