@@ -26,12 +26,13 @@ _SHOWN = re.compile(
 """What shows a case and is no order."""
 _LABEL = re.compile(r"^:?[\s-]*[A-Z`][^:.;]{0,80}?(?::|\s→|\s[—–])\s+(?=\S)")
 _WHEN = (
-    r"(?:when(?!\s+to\b)(?:ever)?|if|before|after|unless|once|while|during|inside|for|in|on|at|until|where|to|with|by|instead|without|"
-    r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
+    r"(?:when(?!\s+to\b)(?:ever)?|if|before|after|unless|once|while|during|inside|for|in|on|at|until|where|to|with|by"
+    r"|instead|without|because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
 )
 _CONDITION = re.compile(rf"^{_WHEN}\b", re.IGNORECASE)
 _BREAK = re.compile(r"\([^()]*\)|[,:→][\"”’]?\s+|\s->\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
 _DASH = re.compile(r"\s(?:->|[→—–-])\s+")
+"""What an order may follow that is marked or says how to work: "the log is kept apart — keep that name"."""
 MAX_BREAKS = 6
 _LEAD = re.compile(
     r"^(?:(?:please|also|and|but|so|then|just|or|otherwise|instead|first|finally|generally|important|critical|note|"
@@ -142,7 +143,8 @@ _MUST = re.compile(
     r"\b(?:must|should|shall|may\s+(?:not|only|explicitly)|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
     r"(?:required(?!\s+because)|mandatory|forbidden|prohibited|not\s+allowed|insufficient|enforced)\b|\bare\s+rejected\b"
-    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|acceptable|blocking\s+(?:before|for))\b|\bbelongs?\s+in\b"
+    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|acceptable|blocking\s+(?:before|for))\b"
+    r"|\bbelongs?\s+in\b"
     r"|^(?:only\s+)?one\b[^.]{0,30}\bper\s+(?:message|line|file|commit|turn|PR|pull request)\b"
     r"|^no\s+(?!(?:longer|such|other|more|need)\b)"
     r"(?!.*\b(?:is|are|has|needed|was|found|available|yet)\b)[\w, \"'“”/-]+[.;]?$"
@@ -156,7 +158,8 @@ _LOUD = re.compile(
     r"|(?:must|should|may|do|(?<!they )(?<!these )(?<!this )(?<!it )(?:is|are))\s+NOT)\b"
 )
 _TO_AGENT = re.compile(
-    r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b|\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
+    r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b"
+    r"|\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
     r"|\bwe\s+(?:should|must)\b(?:\s+(?:only|always|never|not)\b|.*\b(?:instead\s+of|rather\s+than|whe[rn]ever)\b)",
     re.IGNORECASE,
 )
@@ -186,6 +189,7 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 _HELD = re.compile(r"\b(?:when(?:ever)?|if|unless|until|before|after|once|where)\s+(?!(?:so|not)\b)", re.IGNORECASE)
+"""When an order of a prompt holds: not only after what went before ("if so")."""
 _HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _YOU = re.compile(r"\byou\b", re.IGNORECASE)
 _YOU_ARE = re.compile(r"[^.!?]{0,150}\bYou are (?:an?|the|acting)\b")
@@ -193,13 +197,13 @@ MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
 """A text of this length or more with so many "you", and one in so many characters, is a prompt."""
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
-EITHER, MAX_CHOICE = frozenset({"use", "stop"}), 2
+EITHER, MAX_CHOICE = frozenset({"use", "stop", "focus"}), 2
 """Verbs of a choice or of a step: a choice is said in as few words ("use pnpm")."""
 MIN_SPACES = 4
 """A line with fewer, and a colon at its end, is a caption."""
 GIVEN, PROMPT, ASKED, PASTED = "given", "prompt", "asked", "pasted"
-"""How a text binds: every order of it, those that are no bare step, those with a mark of standing, or those that forbid
-or say must."""
+"""How a text binds: every order of it, those that are no bare step, those with a mark of standing, or those that
+forbid."""
 
 
 def binding(text: str, *, user: bool) -> str:
@@ -226,34 +230,34 @@ def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False)
         return False
     if _NARRATED.search(text):
         return bool(_WISH.match(text) and _STANDS.search(text))
-    verb, is_marked = imperative(text) or ("", False)
-    if entry and verb == "use":
-        return False
     third = _THIRD.search(text) is not None and not (bound == GIVEN and _OF_THE_WORK.match(text))
     forbids = _FORBIDS.search(text)
-    if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not third):
-        return bound == GIVEN or not _reminds(text)
-    is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or _PURPOSE.match(text))
+    is_strict = bool(forbids and (bound != PASTED or not forbids.start())) or bool(_LOUD.search(text) and not third)
+    verb, is_marked = imperative(text) or ("", False)
     if entry:
-        return is_marked
+        return verb != "use" and (is_strict or is_marked)
+    if is_strict:
+        return bound == GIVEN or not _reminds(text)
+    is_how = bound in (GIVEN, PROMPT) and bool(_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
     if verb and (is_how or _WARNED.match(heading)):
-        return bool(is_how and (is_marked or _LASTING.search(text)))
-    if bound == GIVEN or _HEADED.search(heading):
-        return bool(verb) or (not third and (bool(_MUST.search(text)) or _told(text)))
-    return not third and _said(text, bound)
+        return is_how and (is_marked or bool(_LASTING.search(text)))
+    bound = GIVEN if _HEADED.search(heading) else bound
+    return bool(bound == GIVEN and verb) or (not third and _said(text, bound, verb, is_marked=is_marked))
 
 
-def _said(text: str, bound: str) -> bool:
-    """Whether what a user says binds beyond the step at hand."""
+def _said(text: str, bound: str, verb: str, *, is_marked: bool) -> bool:
+    """Whether what is said binds beyond the step at hand; in instructions, where every order does: without one."""
+    if bound == GIVEN:
+        return bool(_MUST.search(text)) or _told(text)
+    lasts = verb and (is_marked or _LASTING.search(text))
     if bound == PROMPT:
-        verb, marked = imperative(text) or ("", False)
-        lasts = marked or verb in MANNER or (verb and (_HELD.search(text) or _LASTING.search(text)))
-        return bool(lasts or _MUST.search(text))
-    return bound == ASKED and (bool(_TO_AGENT.search(text)) or _marked(text))
+        return bool(lasts or verb in MANNER or (verb and _HELD.search(text)) or _MUST.search(text))
+    is_manner = verb in MANNER and (verb not in EITHER or text.count(" ") < MAX_CHOICE)
+    return bound == ASKED and bool(_TO_AGENT.search(text) or ((lasts or is_manner) and not _STEP.search(text)))
 
 
 def _reminds(text: str) -> bool:
-    """Whether a text only reminds of a step: "don't forget to push"."""
+    """Whether a text only reminds of a step or forbids one: "don't forget to push", "don't merge it"."""
     rest = _REMINDS.sub("", text)
     return rest != text and not any(one.search(rest) for one in (_LASTING, _FORBIDS, _LOUD))
 
@@ -264,18 +268,8 @@ def _is_caption(text: str) -> bool:
 
 
 def is_entry(line: str) -> bool:
-    """Whether a line is an entry of a list of skills: its sentences describe, and only marked ones bind."""
+    """Whether a line is an entry of a list of skills: marked sentences bind but for those on when it is used."""
     return bool(_ENTRY.search(line))
-
-
-def _marked(text: str) -> bool:
-    """Whether an order in the imperative has a mark of standing."""
-    found = imperative(text)
-    if found is None or _STEP.search(text):
-        return False
-    verb, marked = found
-    is_manner = verb in MANNER and (verb not in EITHER or text.count(" ") < MAX_CHOICE)
-    return marked or is_manner or bool(_LASTING.search(text))
 
 
 def _told(text: str) -> bool:
