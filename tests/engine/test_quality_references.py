@@ -206,6 +206,7 @@ def test_one_file_has_one_name():
         "Answer with BLUE only.",
         "Don't forget to open the other window first",
         "Don't paint it red",
+        "ok, keep that bell for the harbour:",
         "Do not introduce a second bell now.",
         "Focus on the harbour office and its clocks.",
         "We should use charts for the harbour office",

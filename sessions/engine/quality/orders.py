@@ -170,6 +170,7 @@ _YOU_DO = re.compile(
 )
 _STEP = re.compile(
     r"\b(?:now|next|again|this time|today|for now|last|previous|in mind)\b|\bthis(?:\s+\w+)?\W*$"
+    r"|\b(?:follow|ignore|keep|stop|use)\s+(?:it|this|that|these|those|them)\b"
     r"|^(?:please\s+)?(?:consider|confirm|alternatively)\b"
     r"|^(?:please\s+)?(?:reply|respond|answer)\s+with\s+(?:(?:exactly|just|only|the\s+exact|the\s+word)\b|\S+\s+only\b)",
     re.IGNORECASE,
