@@ -28,7 +28,7 @@ from tests.samples import find_corpus
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-SEED = 31_005
+SEED = 51_007
 CHANCE_SEED = 2_031
 N_TAKEN, N_LEFT = {USER: 40, MEMORY: 40, SYSTEM: 40}, {USER: 100, MEMORY: 50, SYSTEM: 50}
 ASKED = """\
@@ -61,10 +61,11 @@ class Labels(NamedTuple):
 
 SOURCES = {USER: "what users say or paste", MEMORY: "memory files", SYSTEM: "system texts"}
 LAST = (
-    Labels(SOURCES[USER], 99, 2_832, 32, 40, 2, 100),
-    Labels(SOURCES[MEMORY], 247, 495, 31, 40, 1, 50),
-    Labels(SOURCES[SYSTEM], 228, 670, 40, 40, 1, 50),
+    Labels(SOURCES[USER], 99, 2_832, 29, 39, 3, 101),
+    Labels(SOURCES[MEMORY], 248, 494, 36, 42, 8, 48),
+    Labels(SOURCES[SYSTEM], 228, 670, 37, 40, 0, 50),
 )
+"""The sixth draw, by the reader as it was before it was mended on it."""
 FIRST = (
     Labels(SOURCES[USER], 135, 2_796, 26, 40, 1, 100),
     Labels(SOURCES[MEMORY], 245, 497, 33, 40, 6, 50),
@@ -75,29 +76,36 @@ HEAD = """## Sentences of real sessions
 A rule is a standing order to the agent: how it has to work or what it must not do, beyond the one step that is asked
 for. Sentences are drawn at random by `python -m tests.bench draw FILE` from two corpora, by source, some that the
 reader takes and some that it leaves: 320. Two people who know nothing of the reader label each by itself, without the
-answer of the other or of the reader; `python -m tests.bench labels` counts. They agree on 99% (kappa 0.98); counted
+answer of the other or of the reader; `python -m tests.bench labels` counts. They agree on 99% (kappa 0.97); counted
 here are the labels of the first.
 """
 ROUNDS = """
-By the labels of the second, precision is 87% and recall 88%. Four draws came before, of 311 to 382 sentences, each
-with two people of its own (they agreed on 96% to 99%; kappa 0.92 to 0.99) and each after the reader was mended on the
-one before: precision 83% and recall 80%, then 86% and 78%, 91% and 70%, 83% and 83%. Before this fifth one (seed
-31,005) the reader was mended by class on the half that may be mended on: how a thing is worked or installed, what is
-asked once ("Reply with exactly ..."), suggestions and reminders are no rules; "Writing files: only within ..." is one.
-That changed 6 of the 4,571 sentences that are drawn from. This is the first of the draws:
+By the labels of the second, precision is 87% and recall 72%. This is the sixth draw (seed 41,006). It was drawn to
+judge a change, that a bare step of a memory file ("open the report") is no rule: with it precision was 87% and recall
+72%, so that it bought nothing and was taken back. The table is of the reader without it, which nobody had mended on
+these sentences. Five draws came before, of 311 to 382 sentences, each with two people of its own (they agreed on 96% to
+99%; kappa 0.92 to 0.99) and each after the reader was mended on the one before: precision 83% and recall 80%, then 86%
+and 78%, 91% and 70%, 83% and 83%, 87% and 86%. This is the first of the draws:
 """
 LIMITS = """
-After this draw two classes more were mended: what binds lastingly binds under a heading over how a thing is worked, and
-a reminder takes no prohibition with it. One of the 4,571 sentences is read otherwise; by the same labels, which is no
-first try, precision is 86% and recall 86%.
+After the sixth draw the reader was mended by class on its labels and on the half that may be mended on. What is missed
+no longer: "No X" under a heading over what is not done, "if ..., it's a Y", "X uses `y`", what is acceptable, an order
+behind a dash, in a line with a colon at its end, or in a bold sentence beside what explains it. What is taken no
+longer: when a skill of a list is used, what follows "When to apply:", the orders of a long text that says "you" but
+once or twice. 36 of the 4,571 sentences are read otherwise. By the same labels, which is no first try, precision is 91%
+and recall 96%, by those of the second 92% and 91%. Conditions that decided nothing were left out.
 
-What does not hold, or is not shown: precision is under the 90% that it is to reach, and recall hangs on few: 2 rules
-among 100 that are left of users count for a tenth of all. The sentences of the first four draws are not kept, so that
-some may have been drawn again. Both halves of the corpora are of the same sessions. The people who labelled are alike:
-what all of them take for a rule may be none to others; they were told what a rule is in ten lines. What an agent
-quotes of a conversation to another that reviews it is said to nobody here, and is not drawn from. What is wrongly
-taken is mostly a step of a plan ("File a PR"), what is missed states a fact or gives a permission ("Writing files:
-only within ..."). At most 200 rules of a message are tracked.
+A seventh draw (seed 51,007) is made of what is read so, without the sentences of the fifth and sixth. Nobody has
+labelled it yet: what the reader reaches on sentences that it was not mended on is not known, and will be less.
+
+What does not hold, or is not shown: on the last first try precision is under the 90% and recall under the 80% that they
+are to reach, and recall hangs on few: 3 rules among 101 that are left of users count for an eighth of all. Of what is
+taken of users only 22 sentences stand in neither the fifth nor the sixth draw. The sentences of the first four draws
+are not kept, so that some may have been drawn again. Both halves of the corpora are of the same sessions. The people
+who labelled are alike: what all of them take for a rule may be none to others; they were told what a rule is in ten
+lines. What an agent quotes of a conversation to another that reviews it is said to nobody here, and is not drawn from.
+What is wrongly taken is mostly what a user forbids in one plan, and a note of how a thing was done; what is missed
+states a fact. At most 200 rules of a message are tracked.
 """
 TABLE = """
 | source | taken for rules | of them rules (precision) | left | of them rules | rules that are read (recall) |
@@ -160,13 +168,17 @@ def heard(known: set[str]) -> dict[str, tuple[str, bool]]:
 
 
 def drawn(found: Mapping[str, tuple[str, bool]]) -> list[str]:
-    """The sentences, in an order that says nothing."""
+    """The sentences, in an order that says nothing; as many more that are left as too few are taken."""
     chance = random.Random(SEED)
     chosen: list[str] = []
     for source in (USER, MEMORY, SYSTEM):
-        for is_rule, n in ((True, N_TAKEN[source]), (False, N_LEFT[source])):
+        n = 0
+        for is_rule, wanted in ((True, N_TAKEN[source]), (False, N_LEFT[source])):
             every = sorted(text for text, kind in found.items() if kind == (source, is_rule))
-            chosen += chance.sample(every, min(n, len(every)))
+            n += wanted
+            some = chance.sample(every, min(n, len(every)))
+            n -= len(some)
+            chosen += some
     chance.shuffle(chosen)
     return chosen
 

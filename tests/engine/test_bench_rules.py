@@ -22,6 +22,11 @@ def test_a_draw_takes_so_many_of_each_kind_and_the_same_again() -> None:
     assert N_LEFT[USER] > 12
 
 
+def test_what_is_not_taken_is_made_up_for_by_what_is_left() -> None:
+    left = {f"left {n}": (USER, False) for n in range(200)}
+    assert len(drawn({"taken": (USER, True), **left})) == N_TAKEN[USER] + N_LEFT[USER]
+
+
 def test_counts_are_of_what_was_drawn_and_of_all_that_is_read() -> None:
     """3 of 4 taken are rules, and 1 of 3 left: 6 of 8 and 4 of 12, so 6 of 10 rules are read."""
     said = [*((f"taken {n}", n < 3) for n in range(4)), *((f"left {n}", n < 1) for n in range(3))]

@@ -13,10 +13,7 @@ from itertools import islice
 
 _CODE_SPAN = re.compile(r"`[^`]*`|\[[^\]]*\]\([^)]*\)")
 _CODE = re.compile(
-    r"=>|[!=]==|\s==\s|&&|\|\||\\n|::|\)\s*\{|[{}]$|\w\(\)\s*[;{.]|^[+@$/\\<\[]|^[\w./-]+\(|\.\w{1,4}:\d+|</|^\||\s\|\s"
-    r"|^['\"][^'\"]*['\"]\s*[:,]|^[\w$]+(?:\.[\w$]+)*\??\s*(?::\s*[\w$.<>\[\]'\"]+[,;]?$|=\s)|\bnew Error\("
-    r"|^(?:const|let|var|import|export|return|await|throw|func|def|class|type|interface|async|private|public|sed|git|npm|"
-    r"pnpm)\s+[\w{$'\"-]*(?:\s*[={(:]|\s+from\b|;$)"
+    r"=>|[!=]==|&&|\|\||\\n|::|\)\s*\{|[{}]$|^[+@$/\\<\[]|^[\w./-]+\(|\.\w{1,4}:\d+|</|^\||\s\|\s|\bnew Error\("
 )
 """Code, logs, rows of tables, tags."""
 _ENTRY = re.compile(r"^[a-z][\w-]*(?::[a-z][\w-]*)?: |\(file: ")
@@ -29,11 +26,13 @@ _SHOWN = re.compile(
 """What shows a case and is no order."""
 _LABEL = re.compile(r"^:?[\s-]*[A-Z`][^:.;]{0,80}?(?::|\s→|\s[—–])\s+(?=\S)")
 _WHEN = (
-    r"(?:when(?:ever)?|if|before|after|unless|once|while|during|inside|for|in|on|at|until|where|to|with|by|instead|without|"
-    r"because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
+    r"(?:when(?!\s+to\b)(?:ever)?|if|before|after|unless|once|while|during|inside|for|in|on|at|until|where|to|with|by"
+    r"|instead|without|because|since|even|given|(?:every|each)\s+time|from|under|within|as|rather)"
 )
 _CONDITION = re.compile(rf"^{_WHEN}\b", re.IGNORECASE)
 _BREAK = re.compile(r"\([^()]*\)|[,:→][\"”’]?\s+|\s->\s+|\s[—–-]\s+|\s(?=(?:always|never)\s)")
+_DASH = re.compile(r"\s(?:->|[→—–-])\s+")
+"""What an order may follow that is marked or says how to work: "the log is kept apart — keep that name"."""
 MAX_BREAKS = 6
 _LEAD = re.compile(
     r"^(?:(?:please|also|and|but|so|then|just|or|otherwise|instead|first|finally|generally|important|critical|note|"
@@ -95,18 +94,16 @@ STEPS = _NOUN_STEPS.union(
 _OBJECT = re.compile(
     r"\s+(?:(?:the|an?|all|any|each|every|your|its?|them|only|new|no|to|for|with|in|on|at|by|if|when|as|before|after|"
     r"from|into|through|until|using|what|where|how|that|this|these|those|directly|relevant|existing|both|one|up|out)\b|[`'\"“@<])"
-    r"|\s+[a-z]+ly\b"
     r"|(?:\s+(?!(?:is|are|was|were|has|have|can|will|must|should)\b)[\w/-]+){1,3}\s+(?:the|an?|all|any|your|their|its|to|before|"
     r"for|with|[a-z]+ly\W*$)(?!\w)",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"(?!use cases?\b)([A-Za-z][A-Za-z-]*)(?=[\s,;—–]|\.?$)(?!\s*[—–-]\s)")
 _HEADED = re.compile(
-    r"\b(?:rules?|style|conventions?|standards?|principles?|preferences|don['’]?ts|always|never|must)(?:\W*$|\s+for\b)",
+    r"\b(?:rules?|style|conventions?|standards?|principles?|preferences|don['’]?ts)(?:\W*$|\s+for\b)",
     re.IGNORECASE,
 )
-_ANNOUNCED = re.compile(r"\b(?:guidelines?|workflow|constraints?|instructions)(?:\W*$|\s+for\b)", re.IGNORECASE)
-"""Headings over orders, and those over orders and steps."""
+"""A heading over orders."""
 _HOW_TO = re.compile(
     r"^\W*(?:\d+[.)]\W*)?(?:to\s+[a-z]+\b|how\s+(?:it|this)\b|usage\b|known\s+(?:issues?|limitations?)"
     r"|common\s+(?:\w+\s+)?(?:errors?|failures?|issues?|problems?)|prerequisites?\b|set-?up\b|install\w*\b"
@@ -143,14 +140,15 @@ _FORBIDS = re.compile(
     re.IGNORECASE,
 )
 _MUST = re.compile(
-    r"\b(?:must|should|shall|may\s+not|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
+    r"\b(?:must|should|shall|may\s+(?:not|only|explicitly)|ought\s+to)\b(?!\s+(?:have\s+been|be\s+able))"
     r"|(?:\b(?:is|are|be)\s+|^[\w -]{3,40}\s)(?:strictly\s+)?"
     r"(?:required(?!\s+because)|mandatory|forbidden|prohibited|not\s+allowed|insufficient|enforced)\b|\bare\s+rejected\b"
-    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|blocking\s+(?:before|for))\b|\bbelongs?\s+in\b"
+    r"|\b(?:is|are)\s+(?:(?:always|explicitly)\s+(?:allowed|permitted)|acceptable|blocking\s+(?:before|for))\b"
+    r"|\bbelongs?\s+in\b"
     r"|^(?:only\s+)?one\b[^.]{0,30}\bper\s+(?:message|line|file|commit|turn|PR|pull request)\b"
     r"|^no\s+(?!(?:longer|such|other|more|need)\b)"
     r"(?!.*\b(?:is|are|has|needed|was|found|available|yet)\b)[\w, \"'“”/-]+[.;]?$"
-    r"|^(?:all|every(?:thing)?|each)\b[^.]{3,80}\buses?\s+`|^if\b[^:]{3,60}:\s*`"
+    r"|^[a-z][^.:`]{3,80}\buses?\s+`code`(?:\s+\w+)?[.;]?$|\bif\b[^.]{3,200}(?::\s*`|,\s+(?:it|that)['’]s\b)"
     r"|\byou\s+(?:can|may)\b.*\bonly\b|^(?:[a-z]+\s){1,2}only[.;]?$"
     r"|^[a-z][^.:]{2,40}:\s+(?:only\s+(?:within|in|inside|from|if|when|by)|allowed)\b",
     re.IGNORECASE,
@@ -160,11 +158,11 @@ _LOUD = re.compile(
     r"|(?:must|should|may|do|(?<!they )(?<!these )(?<!this )(?<!it )(?:is|are))\s+NOT)\b"
 )
 _TO_AGENT = re.compile(
-    r"\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
-    r"|(?:^|[,;:.]\s*|\b(?:and|but|so)\s+)you\s+(?:need|have|are)\s+to\b|\bwe\s+(?:should|must)\s+(?:only|always|never|not)\b",
+    r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b"
+    r"|\byou\s+(?:\w+\s+)?(?:must|should|shall|may\s+not)\b(?!\s+(?:be\s+able|see|find|get|have)\b)"
+    r"|\bwe\s+(?:should|must)\b(?:\s+(?:only|always|never|not)\b|.*\b(?:instead\s+of|rather\s+than|whe[rn]ever)\b)",
     re.IGNORECASE,
 )
-_OF_ALL = re.compile(r"\b(?:all|every|each|any|everything|no)\b[^.,;]{0,60}\b(?:must|should)\b", re.IGNORECASE)
 _YOU_DO = re.compile(
     r"(?:^|[,;:.(—–]\s*|\b(?:and|but|so|then|otherwise)\s+)you\s+"
     r"(?:(?:always|never|only|also|then|first|just|[a-z]+ly|do\s+not|don['’]?t)\s+)?(?P<verb>[a-z-]+)",
@@ -172,22 +170,27 @@ _YOU_DO = re.compile(
 )
 _STEP = re.compile(
     r"\b(?:now|next|again|this time|today|for now|last|previous|in mind)\b|\bthis(?:\s+\w+)?\W*$"
+    r"|\b(?:follow|ignore|keep|stop|use)\s+(?:it|this|that|these|those|them)\b"
     r"|^(?:please\s+)?(?:consider|confirm|alternatively)\b"
     r"|^(?:please\s+)?(?:reply|respond|answer)\s+with\s+(?:(?:exactly|just|only|the\s+exact|the\s+word)\b|\S+\s+only\b)",
     re.IGNORECASE,
 )
 """What is asked once: a step, a suggestion, a question in other words, the very words of one reply."""
-_REMINDS = re.compile(r"\b(?:do\s+not|don['’]?t)\s+forget\b", re.IGNORECASE)
+_REMINDS = re.compile(
+    r"\b(?:do\s+not|don['’]?t)\s+(?:forget\b|\w+\s+(?:it|this|that|them)\b|[^.;]*\b(?:now|yet)\W*$)", re.IGNORECASE
+)
+"""What binds the step alone: a reminder, what forbids something of what was just spoken of, or for the moment."""
 _LASTING = re.compile(
     r"\b(?:every|each|any)\s+(?:\w+\s+)?(?:reply|answer|response|message|time|turn|step|change|edit|commit|cycle|run|task|"
     r"session|comment|function|file|test|pull\s+request|PR|decision)\b"
-    r"|\ball\s+(?:\w+\s+)?(?:replies|answers|responses|messages|commits|comments|code)\b"
     r"|\b(?:instead\s+of|rather\s+than)\b|,\s+(?:and\s+)?not\b"
     r"|\b(?:before|after|when(?:ever)?|unless)\s+(?:you|every|each|any)\b|\b(?:before|without)\s+\w+ing\b"
     r"|\b(?:going\s+forward|from\s+(?:now|here)\s+on|in\s+(?:the\s+)?future)\b|\bif\s+(?:my|i|the\s+user)\b"
-    r"|^if\s+you\s+(?:need|want|have|are)\b|^(?:when(?:ever)?|before|after|every\s+time)\b",
+    r"|^(?:when(?:ever)?|before|after|every\s+time)\b",
     re.IGNORECASE,
 )
+_HELD = re.compile(r"\b(?:when(?:ever)?|if|unless|until|before|after|once|where)\s+(?!(?:so|not)\b)", re.IGNORECASE)
+"""When an order of a prompt holds: not only after what went before ("if so")."""
 _HEADING = re.compile(r"^#+ ", re.MULTILINE)
 _YOU = re.compile(r"\byou\b", re.IGNORECASE)
 _YOU_ARE = re.compile(r"[^.!?]{0,150}\bYou are (?:an?|the|acting)\b")
@@ -195,13 +198,13 @@ MIN_PROMPT, N_YOU, CHARS_PER_YOU = 1_000, 5, 1_500
 """A text of this length or more with so many "you", and one in so many characters, is a prompt."""
 MAX_REQUEST = 1_000
 """Longer texts of a user, and those with headings, are mostly pasted."""
-EITHER, MAX_CHOICE = frozenset({"use", "stop"}), 2
+EITHER, MAX_CHOICE = frozenset({"use", "stop", "focus"}), 2
 """Verbs of a choice or of a step: a choice is said in as few words ("use pnpm")."""
 MIN_SPACES = 4
 """A line with fewer, and a colon at its end, is a caption."""
 GIVEN, PROMPT, ASKED, PASTED = "given", "prompt", "asked", "pasted"
-"""How a text binds: every order of it, those that are no bare step, those with a mark of standing, or those that forbid
-or say must."""
+"""How a text binds: every order of it, those that are no bare step, those with a mark of standing, or those that
+forbid."""
 
 
 def binding(text: str, *, user: bool) -> str:
@@ -210,7 +213,8 @@ def binding(text: str, *, user: bool) -> str:
         return GIVEN
     if len(text) >= MIN_PROMPT:
         n_you = len(_YOU.findall(text))
-        if _YOU_ARE.match(text) or (n_you >= N_YOU and n_you * CHARS_PER_YOU >= len(text) and _HEADING.search(text)):
+        is_prompt = _YOU_ARE.match(text) or (n_you >= N_YOU and _HEADING.search(text))
+        if is_prompt and n_you * CHARS_PER_YOU >= len(text):
             return PROMPT
     return PASTED if len(text) > MAX_REQUEST or _HEADING.search(text) else ASKED
 
@@ -223,68 +227,50 @@ def plain(sentence: str) -> str:
 def stands(sentence: str, bound: str, heading: str = "", *, entry: bool = False) -> bool:
     """Whether a sentence is a standing order, in a text that binds as ``bound``; ``entry``: in a list of skills."""
     text = plain(sentence)
-    if text.endswith(("?", " OR", " AND")) or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text, bound):
+    if text.endswith(("?", " OR", " AND")) or _CODE.search(text) or _SHOWN.match(text) or _is_caption(text):
         return False
     if _NARRATED.search(text):
         return bool(_WISH.match(text) and _STANDS.search(text))
     third = _THIRD.search(text) is not None and not (bound == GIVEN and _OF_THE_WORK.match(text))
     forbids = _FORBIDS.search(text)
-    if (forbids and (bound != PASTED or not forbids.start())) or (_LOUD.search(text) and not third):
+    is_strict = bool(forbids and (bound != PASTED or not forbids.start())) or bool(_LOUD.search(text) and not third)
+    verb, is_marked = imperative(text) or ("", False)
+    if entry:
+        return verb != "use" and (is_strict or is_marked)
+    if is_strict:
         return bound == GIVEN or not _reminds(text)
-    is_how = bound in (GIVEN, PROMPT) and (_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
-    if entry or is_how or _WARNED.match(heading):
-        verb, is_marked = imperative(text) or ("", False)
-        lasts = is_how and (_MUST.search(text) or (verb and _LASTING.search(text)))
-        return bool((entry or is_how) and is_marked) or bool(lasts)
-    if bound == GIVEN or (bound != PROMPT and _HEADED.search(heading)):
-        return imperative(text) is not None or (not third and (bool(_MUST.search(text)) or _told(text)))
-    return not third and _said(text, PROMPT if _ANNOUNCED.search(heading) else bound)
+    is_how = bound in (GIVEN, PROMPT) and bool(_HOW_TO.match(heading) or (text.endswith(":") and _PURPOSE.match(text)))
+    if verb and (is_how or _WARNED.match(heading)):
+        return is_how and (is_marked or bool(_LASTING.search(text)))
+    bound = GIVEN if _HEADED.search(heading) else bound
+    return bool(bound == GIVEN and verb) or (not third and _said(text, bound, verb, is_marked=is_marked))
 
 
-def _said(text: str, bound: str) -> bool:
-    """Whether what a user says binds beyond the step at hand."""
+def _said(text: str, bound: str, verb: str, *, is_marked: bool) -> bool:
+    """Whether what is said binds beyond the step at hand; in instructions, where every order does: without one."""
+    if bound == GIVEN:
+        return bool(_MUST.search(text)) or _told(text)
+    lasts = verb and (is_marked or _LASTING.search(text))
     if bound == PROMPT:
-        verb, marked = imperative(text) or ("", False)
-        return (
-            bool(_MUST.search(text)) or marked or verb in MANNER or bool(verb and _conditioned(text)) or _marked(text)
-        )
-    if _TO_AGENT.search(text):
-        return True
-    return bound == ASKED and (bool(_OF_ALL.search(text)) or _marked(text))
+        return bool(lasts or verb in MANNER or (verb and _HELD.search(text)) or _MUST.search(text))
+    is_manner = verb in MANNER and (verb not in EITHER or text.count(" ") < MAX_CHOICE)
+    return bound == ASKED and bool(_TO_AGENT.search(text) or ((lasts or is_manner) and not _STEP.search(text)))
 
 
 def _reminds(text: str) -> bool:
-    """Whether a text only reminds of a step: "don't forget to push"."""
+    """Whether a text only reminds of a step or forbids one: "don't forget to push", "don't merge it"."""
     rest = _REMINDS.sub("", text)
     return rest != text and not any(one.search(rest) for one in (_LASTING, _FORBIDS, _LOUD))
 
 
-def _is_caption(text: str, bound: str) -> bool:
-    """Whether a line with a colon at its end only names what follows; in instructions a longer one can be an order."""
-    return (
-        text.endswith(":") and not _LOUD.search(text) and (bound not in (GIVEN, PROMPT) or text.count(" ") < MIN_SPACES)
-    )
+def _is_caption(text: str) -> bool:
+    """Whether a line with a colon at its end only names what follows; a longer one can be an order."""
+    return text.endswith(":") and not _LOUD.search(text) and text.count(" ") < MIN_SPACES
 
 
 def is_entry(line: str) -> bool:
-    """Whether a line is an entry of a list of skills: its sentences describe, and only marked ones bind."""
+    """Whether a line is an entry of a list of skills: marked sentences bind but for those on when it is used."""
     return bool(_ENTRY.search(line))
-
-
-def _marked(text: str) -> bool:
-    """Whether an order in the imperative has a mark of standing."""
-    found = imperative(text)
-    if found is None or _STEP.search(text):
-        return False
-    verb, marked = found
-    is_manner = verb in MANNER and (verb not in EITHER or text.count(" ") < MAX_CHOICE)
-    return marked or is_manner or bool(_LASTING.search(text))
-
-
-def _conditioned(text: str) -> bool:
-    """Whether an order says first when it holds, after a label."""
-    label = _LABEL.match(text)
-    return any(_CONDITION.match(_LEAD.sub("", one)) for one in (text, text[label.end() :] if label else ""))
 
 
 def _told(text: str) -> bool:
@@ -301,10 +287,11 @@ def imperative(text: str) -> tuple[str, bool] | None:
 
 def _after_conditions(text: str) -> tuple[str, bool] | None:
     text = _LEAD.sub("", text)
-    if not _CONDITION.match(text):
-        return _verb(text)
-    breaks = (b for b in _BREAK.finditer(text) if not b.group().startswith("("))
-    return next(filter(None, (_verb(text[b.end() :], after=True) for b in islice(breaks, MAX_BREAKS))), None)
+    if _CONDITION.match(text):
+        breaks = (b for b in _BREAK.finditer(text) if not b.group().startswith("("))
+        return next(filter(None, (_verb(text[b.end() :], after=True) for b in islice(breaks, MAX_BREAKS))), None)
+    first, *later = map(_verb, _DASH.split(text))
+    return first or next((one for one in later if one and (one[1] or one[0] in MANNER)), None)
 
 
 def _verb(rest: str, *, after: bool = False) -> tuple[str, bool] | None:

@@ -23,6 +23,8 @@ MAX_RULES = 2_000
 """Different rules of a session that are tracked, the first: each is looked for in every list that a page judges."""
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+_LED = re.compile(r"(?<=[.!?]\*\*)\s+")
+"""Between a sentence in bold letters and what explains it: each can be the order."""
 FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _WRAPPER = re.compile(r"<(local-command-\w+|command-\w+|bash-\w+)>.*?(?:</\1>|\Z)", re.DOTALL)
 """What a harness puts around commands that a person ran, with their output."""
@@ -152,7 +154,7 @@ def judged(text: str, source: str) -> Iterator[tuple[str, bool]]:
     """Every sentence of a text, and whether it is a rule."""
     bound = binding(text, user=source == USER)
     for line, heading, entry in _placed(prose(text)):
-        yield line, stands(line, bound, heading, entry=entry)
+        yield line, any(stands(part, bound, heading, entry=entry) for part in _LED.split(line))
 
 
 def prose(text: str) -> str:
