@@ -21,7 +21,7 @@ from sessions.pages.links.file import TABLES, groups
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.session.facts import Fact, facts
-from sessions.pages.ui import figures
+from sessions.pages.ui import figures, results
 from sessions.pages.ui.results import Cell, weakest_label
 from sessions.runs import losses, replays
 from sessions.runs.handout import MOST_ROWS, of_session, row_document
@@ -229,9 +229,9 @@ def _event(event: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _facts(then: dict[str, Any]) -> tuple[steering.Fact, ...]:
+def _facts(then: dict[str, Any]) -> tuple[results.Fact, ...]:
     return tuple(
-        steering.Fact(one["name"], Cell(one["value"], one["unit"], one["label"], lost=one["lost"]), one["note"])
+        results.Fact(one["name"], Cell(one["value"], one["unit"], one["label"], lost=one["lost"]), one["note"])
         for one in then["figures"]["facts"]
     )
 

@@ -13,19 +13,10 @@ from sessions.pages.links import shared_views
 from sessions.pages.links.redaction import cleaned, cleaned_figure
 from sessions.pages.ui import figures
 from sessions.pages.ui.compact_at import CompactAt, compact_at, place_of
-from sessions.pages.ui.results import Cell, cost_cell, loss_cells
+from sessions.pages.ui.results import Cell, Fact, cost_cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
 from sessions.runs.replay_state import ReplayState, only_replayed
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One figure of the head, with that of the sender's setting or of the recording beside it."""
-
-    name: str
-    cell: Cell
-    note: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,10 @@ from sessions.engine.sweeps.across import advise_all
 from sessions.engine.sweeps.advice import Pick, advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import Session, Sweeping, SweepRun
-from sessions.pages.sweep import context as page
 from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
+from sessions.pages.sweep.context import SweepView
 from sessions.pages.sweep.subagents import type_rows
 from sessions.pages.ui.view import (
     as_json,
@@ -125,9 +125,9 @@ def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> 
         "view": None,
     }
     if swept.sweeps and all(one.rows for one in swept.sweeps):
-        view = page.build(state, swept, sessions, path)
+        view = SweepView(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
-        context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
+        context |= {"view": view, **chosen_snippet(view.snippets(), state.agent)}
         context["apply_cli"] = replay_state.apply_command(lab)
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
