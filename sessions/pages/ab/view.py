@@ -14,7 +14,7 @@ from sessions.models import Session
 from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import build_ab
 from sessions.pages.ui.addresses import session_urls
-from sessions.pages.ui.controls import controls
+from sessions.pages.ui.controls import Controls
 from sessions.pages.ui.view import as_json, asks_fragment, refused, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
@@ -62,8 +62,8 @@ def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, urlst
 
 def _forms(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
     return {
-        "form_a": controls(selectors.load_weighed(found.pk), state.a),
-        "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
+        "form_a": Controls(selectors.load_weighed(found.pk), state.a),
+        "form_b": Controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
     }
 
 

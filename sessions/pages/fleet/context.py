@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions.engine.sweeps.advice import most_compactions
-from sessions.engine.sweeps.fleet.groups import COUNTS, Group
+from sessions.engine.sweeps.fleet.groups import COUNTS, Group, Threshold
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
@@ -61,59 +61,29 @@ class FleetRow:
     share_href: str
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdRow:
-    """All sessions at one threshold."""
-
-    words: str
-    n_compactions: int
-    cost: str
-    change: str
-    n_over: int
-    is_cheapest: bool
-    mark: str
-
-
-@dataclass(frozen=True, slots=True)
 class FleetView:
     """Everything that the page shows; ``narrowed`` are what the sessions have in common, with the way back."""
 
-    fleet: Fleet
-    tabs: tuple[Choice, ...]
-    heads: tuple[tuple[str, str], ...]
-    column: str
-    total: FleetRow
-    rows: tuple[FleetRow, ...]
-    n_more: int
-    narrowed: tuple[Choice, ...]
-    thresholds: tuple[ThresholdRow, ...]
-    n_unpriced: int
-
-
-def fleet_view(state: urlstate.FleetState, found: Fleet) -> FleetView:
-    """The page's content."""
-    alike = dict(state.alike)
-    here = reverse("sessions:fleet")
-    tabs = tuple(Choice(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY)
-    narrowed = tuple(
-        Choice(
-            f"{WORDS[name]}: {NOT_SAID if value == NOT_RECORDED else value}",
-            here + urlstate.query(state.by, {**alike, name: ""}), True,
-        )
-        for name, value in alike.items()
-    )  # fmt: skip
-    return FleetView(
-        fleet=found,
-        tabs=tabs,
-        heads=HEADS,
-        column=WORDS[state.by],
-        total=_row(found.sums.total, state, alike, "All sessions"),
-        rows=tuple(_group(group, state, alike) for group in found.sums.groups[:MOST]),
-        n_more=max(0, len(found.sums.groups) - MOST),
-        narrowed=narrowed,
-        thresholds=_thresholds(found),
-        n_unpriced=found.sums.total.n_sessions - found.sums.total.n_priced,
-    )
+    def __init__(self, state: urlstate.FleetState, fleet: Fleet) -> None:
+        alike, here = dict(state.alike), reverse("sessions:fleet")
+        self.fleet, self.heads, self.column = fleet, HEADS, WORDS[state.by]
+        self.tabs = [Choice(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY]
+        self.narrowed = [
+            Choice(
+                f"{WORDS[name]}: {NOT_SAID if value == NOT_RECORDED else value}",
+                here + urlstate.query(state.by, {**alike, name: ""}), True,
+            )
+            for name, value in alike.items()
+        ]  # fmt: skip
+        total, groups = fleet.sums.total, fleet.sums.groups
+        self.total = _row(total, state, alike, "All sessions")
+        self.rows = [_group(group, state, alike) for group in groups[:MOST]]
+        self.n_more = max(0, len(groups) - MOST)
+        self.thresholds = _thresholds(fleet.sums.thresholds)
+        recorded = fleet.sums.thresholds[:1]
+        most = most_compactions(recorded[0].compactions) if recorded else 0
+        self.mark = f"cheapest with at most {figures.plural(most, 'compaction')}"
+        self.n_unpriced = total.n_sessions - total.n_priced
 
 
 def _group(group: Group, state: urlstate.FleetState, alike: Mapping[str, str]) -> FleetRow:
@@ -149,22 +119,15 @@ def _library(alike: Mapping[str, str], only: str) -> str:
     return reverse("sessions:library") + (f"?{urlencode(pairs)}" if pairs else "")
 
 
-def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
-    recorded = next(iter(found.sums.thresholds), None)
-    held = recorded.low if recorded else None
-    most = figures.plural(most_compactions(recorded.compactions) if recorded else 0, "compaction")
-    mark = f"cheapest with at most {most}"
-    rows = []
-    for row in found.sums.thresholds:
+def _thresholds(found: Sequence[Threshold]) -> list[tuple[Threshold, str, str, str]]:
+    """All sessions at each threshold, with its words, the cost, and how far that is from the recorded cost."""
+    held, rows = found[0].low if found else None, []
+    for row in found:
         middle = None if row.low is None else (row.low + (row.high or 0)) / 2
         change = "" if middle is None or not held or row.tokens == RECORDED else f"{100 * (middle / held - 1):+,.0f}%"
-        rows.append(
-            ThresholdRow(
-                _threshold(row.tokens), row.compactions,
-                _range(row.low, row.high), change.replace("-", figures.MINUS), row.n_over, row.is_cheapest, mark,
-            )
-        )  # fmt: skip
-    return tuple(rows)
+        cost = _range(row.low, row.high)
+        rows.append((row, _threshold(row.tokens), cost, change.replace("-", figures.MINUS)))
+    return rows
 
 
 def _threshold(tokens: int | None) -> str:

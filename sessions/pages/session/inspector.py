@@ -79,58 +79,28 @@ class SizeVerdict:
     sliver: float
 
 
-@dataclass(frozen=True, slots=True)
 class InspectorView:
-    """Everything the inspector shows but the text, which is read from the upload."""
+    """Everything the inspector shows of the message at ``index`` but the text, which is read from the upload."""
 
-    index: int
-    last: int
-    kinds: tuple[str, ...]
-    tokens: int
-    label: str
-    n_bytes: int
-    bytes_label: str
-    verdict: SizeVerdict
-    pictures: tuple[Picture, ...]
-    n_pictures_left: int
-    reference: str
-    reference_label: str
-    counters: tuple[CounterRow, ...]
-    answers: int | None
-    answered_by: int | None
-    request: int | None
-    context: int | None
-    context_label: str
-
-
-def inspected(view: Overview, index: int) -> InspectorView:
-    """The message at ``index``; raises IndexError."""
-    message, weighed = view.messages[index], view.weighed
-    media = [leaf for leaf in message.leaves() if leaf.media is not None and leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]
-    worst = max(media, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
-    over = worst if worst is not None and weighed.overcount(worst) else None
-    reference = weighed.image_tokens(over) if over else weighed.tokens[index]
-    request, context, context_label = reply_to(view, index)
-    return InspectorView(
-        index=index,
-        last=len(view.messages) - 1,
-        kinds=kinds_of(message),
-        tokens=weighed.tokens[index],
-        label=str(weighed.labels[index]),
-        n_bytes=view.n_bytes[index],
-        bytes_label=view.bytes_label,
-        verdict=_verdict(view, index, over, called(message, view.tools)),
-        pictures=tuple(_picture(leaf, view) for leaf in media[:MOST_PICTURES]),
-        n_pictures_left=max(len(media) - MOST_PICTURES, 0),
-        reference=_reference(view, index, over),
-        reference_label=str(Label.ESTIMATED) if over else str(weighed.labels[index]),
-        counters=_counters(view, over or message, reference),
-        answers=_neighbour(view, index, "b", -1),
-        answered_by=_neighbour(view, index, "a", 1),
-        request=request,
-        context=context,
-        context_label=context_label,
-    )
+    def __init__(self, view: Overview, index: int) -> None:
+        message, weighed = view.messages[index], view.weighed
+        found = (leaf for leaf in message.leaves() if leaf.kind in (Kind.IMAGE, Kind.DOCUMENT))
+        media = [leaf for leaf in found if leaf.media is not None]
+        worst = max(media, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
+        over = worst if worst is not None and weighed.overcount(worst) else None
+        self.index, self.last = index, len(view.messages) - 1
+        self.kinds = kinds_of(message)
+        self.tokens, self.label = weighed.tokens[index], str(weighed.labels[index])
+        self.n_bytes, self.bytes_label = view.n_bytes[index], view.bytes_label
+        self.verdict = _verdict(view, index, over, called(message, view.tools))
+        self.pictures = [_picture(leaf, view) for leaf in media[:MOST_PICTURES]]
+        self.n_pictures_left = max(len(media) - MOST_PICTURES, 0)
+        self.reference = _reference(view, index, over)
+        self.reference_label = str(Label.ESTIMATED) if over else self.label
+        self.counters = _counters(view, over or message, weighed.image_tokens(over) if over else self.tokens)
+        self.answers = index - 1 if view.pairs[index] == "b" else None
+        self.answered_by = index + 1 if view.pairs[index] == "a" else None
+        self.request, self.context, self.context_label = reply_to(view, index)
 
 
 def reply_to(view: Overview, index: int) -> tuple[int | None, int | None, str]:
@@ -198,7 +168,3 @@ def _patches(leaf: Block, media: Media, model: Any) -> str:
         return ""
     width, height = _images.claude_image_size(media.width, media.height, model.image_tier)
     return f"{-(-width // 28)} × {-(-height // 28)} patches"
-
-
-def _neighbour(view: Overview, index: int, mark: str, step: int) -> int | None:
-    return index + step if view.pairs[index] == mark else None

@@ -198,7 +198,7 @@ def _inspector_context(
 ) -> dict[str, Any]:
     """The pane's own context; text is read for tabs that show it, and left to be asked for unless ``at_once``."""
     whole = request.GET.get("all") == "1"
-    message = inspector.inspected(view, index)
+    message = inspector.InspectorView(view, index)
     context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
     here = reverse("sessions:inspector", args=[found.pk, index])
     tabs = (("parsed", "Content"), ("sizes", "Sizes"), ("raw", "Raw JSON"))

@@ -11,7 +11,7 @@ from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.context_windows import source_words
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
-from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, choice_words, policy_groups
+from sessions.pages.ui.controls import SUMMARY_WORDS, Option, choice_words, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 FLOOR_WORDS = {
@@ -54,60 +54,38 @@ class FloorField:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
 class SweepForm:
     """Both forms: ranges of one policy, or several policies side by side."""
 
-    policies: tuple[PolicyGroup, ...]
-    n_policies: int
-    compared: tuple[Option, ...]
-    slots: tuple[RangeField, ...]
-    shared_slot: RangeField
-    fixed: tuple[FixedField, ...]
-    n_fixed: int
-    floors: tuple[FloorField, ...]
-    summarizers: tuple[Option, ...]
-    stub: str
-    window: str
-    window_own: int
-    window_says: str
-
-
-def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
-    """The forms for a state."""
-    policy = state.replay.plugin
-    specs = parameters.specs(policy.params) if state.sessions else initial_params.specs(weighed, policy)
-    numbers = [spec for spec in specs if spec.is_number]
-    swept = {over.key for over in state.overs}
-    name, _, stub = state.replay.summarizer.partition(":")
-    groups = policy_groups(policy.name, None if state.sessions else weighed)
-    every = registry.plugins("policies").values()
-    return SweepForm(
-        policies=groups,
-        n_policies=len(every),
-        compared=tuple(
+    def __init__(self, state: SweepState, weighed: Weighed) -> None:
+        policy, params, overs = state.replay.plugin, state.replay.params, state.overs
+        specs = parameters.specs(policy.params) if state.sessions else initial_params.specs(weighed, policy)
+        numbers = [spec for spec in specs if spec.is_number]
+        swept = {over.key for over in overs}
+        name, _, stub = state.replay.summarizer.partition(":")
+        every = registry.plugins("policies").values()
+        self.policies = policy_groups(policy.name, None if state.sessions else weighed)
+        self.n_policies = len(every)
+        self.compared = [
             Option(p.name, p.label or p.name, state.several and p.name in state.policies, p.help) for p in every
-        ),
-        slots=tuple(
-            _slot(slot, None if state.several or number >= len(state.overs) else state.overs[number], numbers,
+        ]
+        self.slots = [
+            _slot(slot, None if state.several or number >= len(overs) else overs[number], numbers,
                   optional=bool(number), title=title)
             for number, (slot, title) in enumerate(zip(SLOTS, ("Vary", "Second range"), strict=True))
-        ),
-        shared_slot=_slot(
-            SLOTS[0], state.overs[0] if state.several and state.overs else None,
-            _common(state) if state.several else [], optional=True, title="Vary",
-        ),
-        fixed=tuple(_fixed(spec, state) for spec in specs if spec.name not in swept),
-        n_fixed=len(state.replay.params),
-        floors=tuple(_floor(name, state) for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES),
-        summarizers=tuple(
-            Option(s, SUMMARY_WORDS.get(s, s), s == name) for s in ("recorded", "stub", "extractive")
-        ),
-        stub=stub or "4000",
-        window="" if state.replay.window is None else f"{state.replay.window:,}",
-        window_own=weighed.window,
-        window_says=_window_says(state, weighed),
-    )  # fmt: skip
+        ]  # fmt: skip
+        shared = overs[0] if state.several and overs else None
+        common = _common(state) if state.several else []
+        self.shared_slot = _slot(SLOTS[0], shared, common, optional=True, title="Vary")
+        self.fixed = [_fixed(spec, state) for spec in specs if spec.name not in swept]
+        self.n_fixed = len(params)
+        self.floors = [_floor(one, state) for one in FLOORS if state.losses or one.removeprefix("max_") not in LOSSES]
+        known = ("recorded", "stub", "extractive")
+        self.summarizers = [Option(one, SUMMARY_WORDS.get(one, one), one == name) for one in known]
+        self.stub = stub or "4000"
+        self.window = "" if state.replay.window is None else f"{state.replay.window:,}"
+        self.window_own = weighed.window
+        self.window_says = _window_says(state, weighed)
 
 
 def _window_says(state: SweepState, weighed: Weighed) -> str:

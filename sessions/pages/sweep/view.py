@@ -20,10 +20,10 @@ from sessions.engine.sweeps.across import advise_all
 from sessions.engine.sweeps.advice import Pick, advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import Session, Sweeping, SweepRun
-from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.context import SweepView
+from sessions.pages.sweep.form import SweepForm
 from sessions.pages.sweep.subagents import type_rows
 from sessions.pages.ui.view import (
     as_json,
@@ -118,7 +118,7 @@ def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> 
     context: dict[str, Any] = {
         "state": state,
         "swept": swept,
-        "form": sweep_form.form_of(state, selectors.load_weighed(sessions[0].pk)),
+        "form": SweepForm(state, selectors.load_weighed(sessions[0].pk)),
         "path": path,
         "start_url": f"{reverse('sessions:sweep_start')}?{named}{'' if state.sessions else '&one=1'}",
         "going": swept.run is not None and swept.run.state in UNFINISHED,

@@ -17,7 +17,7 @@ from sessions.engine.why.verdicts import Verdict
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
 from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath, build_recorded
-from sessions.pages.why.fit import FitView, build_fit
+from sessions.pages.why.fit import FitView
 from sessions.pages.why.over_counts import OverCountView, build_over_counts
 from sessions.runs.overview import Overview, overview
 from sessions.runs.replay_state import own_state
@@ -57,7 +57,7 @@ def _built(session_id: str, view: Overview) -> WhyView:
         aftermath=build_aftermath(session_id, view),
         cards=cards,
         gates=build_over_counts(session_id, view),
-        fit=build_fit(view),
+        fit=FitView(view),
         recorded=build_recorded(session_id, view.comparison),
     )
 
