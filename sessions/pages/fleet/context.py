@@ -46,19 +46,24 @@ class FleetCell:
     is_bad: bool
 
 
-@dataclass(frozen=True, slots=True)
 class FleetRow:
     """One group: ``href`` lists its sessions, ``inside`` shows it alone, grouped by something else."""
 
-    name: str
-    title: str
-    n_sessions: int
-    href: str
-    inside: str
-    cells: tuple[FleetCell, ...]
-    cost: str
-    share: str
-    share_href: str
+    def __init__(self, group: Group, state: urlstate.FleetState, alike: Mapping[str, str], name: str) -> None:
+        following = BY[(BY.index(state.by) + 1) % len(BY)]
+        self.name, self.title, self.n_sessions = name, group.key, group.n_sessions
+        self.href = _library(alike, "")
+        self.inside = reverse("sessions:fleet") + urlstate.query(following, alike)
+        self.cells = [
+            FleetCell(
+                group.sums[key], group.sessions_with[key],
+                _library(alike, ONLY[key]) if group.sums[key] else "", key in ("n_false", "n_refused", "n_missed"),
+            )
+            for key in COUNTS
+        ]  # fmt: skip
+        self.cost = "unknown" if group.dollars is None else f"${group.dollars:,.2f}"
+        self.share = "unknown" if group.share_above is None else f"{100 * group.share_above:.0f}%"
+        self.share_href = _library(alike, "above") if group.dollars_above else ""
 
 
 class FleetView:
@@ -76,7 +81,7 @@ class FleetView:
             for name, value in alike.items()
         ]  # fmt: skip
         total, groups = fleet.sums.total, fleet.sums.groups
-        self.total = _row(total, state, alike, "All sessions")
+        self.total = FleetRow(total, state, alike, "All sessions")
         self.rows = [_group(group, state, alike) for group in groups[:MOST]]
         self.n_more = max(0, len(groups) - MOST)
         self.thresholds = _thresholds(fleet.sums.thresholds)
@@ -89,28 +94,7 @@ class FleetView:
 def _group(group: Group, state: urlstate.FleetState, alike: Mapping[str, str]) -> FleetRow:
     value = group.key or NOT_RECORDED
     name = PurePosixPath(group.key).name or group.key if state.by == "project" else group.key
-    return _row(group, state, {**alike, state.by: value}, name or NOT_SAID)
-
-
-def _row(group: Group, state: urlstate.FleetState, alike: Mapping[str, str], name: str) -> FleetRow:
-    following = BY[(BY.index(state.by) + 1) % len(BY)]
-    return FleetRow(
-        name=name,
-        title=group.key,
-        n_sessions=group.n_sessions,
-        href=_library(alike, ""),
-        inside=reverse("sessions:fleet") + urlstate.query(following, alike),
-        cells=tuple(
-            FleetCell(
-                group.sums[key], group.sessions_with[key],
-                _library(alike, ONLY[key]) if group.sums[key] else "", key in ("n_false", "n_refused", "n_missed"),
-            )
-            for key in COUNTS
-        ),
-        cost="unknown" if group.dollars is None else f"${group.dollars:,.2f}",
-        share="unknown" if group.share_above is None else f"{100 * group.share_above:.0f}%",
-        share_href=_library(alike, "above") if group.dollars_above else "",
-    )  # fmt: skip
+    return FleetRow(group, state, {**alike, state.by: value}, name or NOT_SAID)
 
 
 def _library(alike: Mapping[str, str], only: str) -> str:

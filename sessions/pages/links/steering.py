@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from django.utils.safestring import SafeString
-
-from sessions.pages.ab.context import Difference, build_ab
+from sessions.pages.ab.context import AbView, Difference, Side
 from sessions.pages.ab.state import AbState
 from sessions.pages.links import opened as links
 from sessions.pages.links import shared_views
@@ -66,22 +64,10 @@ SHOWN = ("Cost", "Compactions", "First compaction at request", "Peak context", "
 
 
 @dataclass(frozen=True, slots=True)
-class SharedSide:
-    """One of the two: whose it is, where it compacts, its chart."""
-
-    letter: str
-    whose: str
-    at: str
-    figure: SafeString
-    label: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Both sides and the rows of the table."""
+    """Both sides, each with whose it is and where it compacts, and the rows of the table."""
 
-    sides: tuple[SharedSide, SharedSide]
+    sides: tuple[tuple[Side, str, str], ...]
     rows: tuple[Difference, ...]
 
 
@@ -89,14 +75,14 @@ def side_by_side(opened: links.Opened, first: ReplayState, second: ReplayState, 
     """Two settings of the link's session; ``whose`` they are is said over their charts."""
     session, choice = opened.session, opened.choice
     states = (only_replayed(first), only_replayed(second))
-    ab = build_ab(session, session, AbState(*states))
-    sides = [
-        SharedSide(side.letter, name, _at(opened, state), cleaned_figure(side.figure, choice), side.label, side.says)
+    ab = AbView(session, session, AbState(*states))
+    sides = tuple(
+        (replace(side, figure=cleaned_figure(side.figure, choice)), name, _at(opened, state))
         for side, name, state in zip(ab.sides, whose, states, strict=True)
-    ]
+    )
     rows = [row for row in ab.rows if row.name in SHOWN]
     rows[1:1] = _losses(opened, states)
-    return SideBySide((sides[0], sides[1]), cleaned(tuple(rows), choice))
+    return SideBySide(sides, cleaned(tuple(rows), choice))
 
 
 def _at(opened: links.Opened, state: ReplayState) -> str:

@@ -11,7 +11,8 @@ from sessions.engine.tokens.estimators import _images
 from sessions.engine.transcript.types import Block, Kind, Label, Media, Message
 from sessions.engine.weigh.sizes import message_size
 from sessions.pages.ui.addresses import media_url, small_url
-from sessions.runs.overview import Overview, called, kinds_of
+from sessions.pages.ui.message import MessageFigures
+from sessions.runs.overview import Overview, called
 
 MOST_PICTURES = 12
 
@@ -79,19 +80,17 @@ class SizeVerdict:
     sliver: float
 
 
-class InspectorView:
+class InspectorView(MessageFigures):
     """Everything the inspector shows of the message at ``index`` but the text, which is read from the upload."""
 
     def __init__(self, view: Overview, index: int) -> None:
-        message, weighed = view.messages[index], view.weighed
+        super().__init__(view, index)
+        message, weighed = self.message, view.weighed
         found = (leaf for leaf in message.leaves() if leaf.kind in (Kind.IMAGE, Kind.DOCUMENT))
         media = [leaf for leaf in found if leaf.media is not None]
         worst = max(media, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
         over = worst if worst is not None and weighed.overcount(worst) else None
-        self.index, self.last = index, len(view.messages) - 1
-        self.kinds = kinds_of(message)
-        self.tokens, self.label = weighed.tokens[index], str(weighed.labels[index])
-        self.n_bytes, self.bytes_label = view.n_bytes[index], view.bytes_label
+        self.last, self.bytes_label = len(view.messages) - 1, view.bytes_label
         self.verdict = _verdict(view, index, over, called(message, view.tools))
         self.pictures = [_picture(leaf, view) for leaf in media[:MOST_PICTURES]]
         self.n_pictures_left = max(len(media) - MOST_PICTURES, 0)

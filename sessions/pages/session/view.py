@@ -272,7 +272,7 @@ def messages_csv(request: HttpRequest, session_id: str) -> HttpResponseBase:
 def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tuple[object, ...]]:
     yield COLUMNS
     for index in messages.listed(view, state):
-        row = messages.row(session_id, view, index)
+        row = messages.ListRow(session_id, view, index)
         factor = "" if row.factor is None else round(row.factor, 2)
         yield (
             row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes, factor, row.request,

@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from sessions.engine.costs.breakeven import EventCost
 from sessions.engine.costs.cost_report import beside_usage
 from sessions.engine.reports.configuration import Snippet, configure
-from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth, window_words
+from sessions.engine.sweeps.advice import NOTHING, Pick, cost_range, limit_of, usual_growth, window_words
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, Row, Setting, Sweep
 from sessions.engine.transcript.types import Label
@@ -19,9 +19,9 @@ from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
-from sessions.pages.sweep.picks import PickCard, advised, pick_cards, shown_row, unbeaten
+from sessions.pages.sweep.picks import PickCard, advised, shown_row, unbeaten
 from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
-from sessions.pages.sweep.versus import Versus, versus
+from sessions.pages.sweep.versus import Versus
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
@@ -127,7 +127,7 @@ class SweepView:
             return None
         at = self.state.b
         other = self.settings[at] if at is not None and at < len(self.settings) else None
-        return versus(self.sessions[0], self.swept.sweeps[0], self.state, self.row, other)
+        return Versus(self.sessions[0], self.swept.sweeps[0], self.state, self.row, other)
 
     def says(self) -> str:
         """The answer in a sentence; of several sessions the setting for all of them."""
@@ -140,11 +140,12 @@ class SweepView:
             return ()
         places = {id(row): index for index, row in enumerate(self.settings)}
 
-        def hrefs(row: Row) -> tuple[str, str]:
-            index = places[id(row)]
-            return f"{self.here(pick=index)}#apply", self.hrefs[index]
+        def card(pick: Pick) -> PickCard:
+            index = None if pick.as_recorded else places[id(pick.row)]
+            hrefs = ("", "") if index is None else (f"{self.here(pick=index)}#apply", self.hrefs[index])
+            return PickCard(pick, self.advice, self.swept.sweeps[0], self.sessions[0], self.state, hrefs=hrefs)
 
-        return pick_cards(self.advice, self.swept.sweeps[0], self.sessions[0], self.state, hrefs)
+        return tuple(map(card, self.advice.picks))
 
     def nothing(self) -> str:
         """When it would matter, where there is nothing to tune."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from sessions.engine.base.moments import moment
 from sessions.engine.search.terms import Query, marker, said, without_secrets
@@ -13,7 +12,8 @@ from sessions.engine.transcript.types import Content, Message
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import ShownBlock, marked, shown
 from sessions.pages.ui.causes import held
-from sessions.runs.overview import KINDS, Overview, called
+from sessions.pages.ui.message import MessageFigures
+from sessions.runs.overview import Overview, called
 
 Read = Callable[[Message], tuple[Content, ...]]
 
@@ -21,22 +21,19 @@ PAGE, LEAD = 30, 3
 MOST_MATCHES, MOST_HEAVY = 200, 5
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One message: who says what, what it weighs, after which compaction it is gone (0: it stays), when it was made."""
+class Turn(MessageFigures):
+    """One message with who says it, when, and after which compaction it is gone (0: it stays)."""
 
-    index: int
-    role: str
-    tokens: int
-    label: str
-    n_bytes: int
-    factor: float | None
-    parts: tuple[tuple[str, int], ...]
-    blocks: tuple[ShownBlock, ...]
-    gone_after: int
-    is_match: bool
-    cut: Cut | None
-    at: datetime | None
+    def __init__(
+        self, view: Overview, index: int, blocks: tuple[ShownBlock, ...], cut: Cut | None, *, is_match: bool
+    ) -> None:
+        super().__init__(view, index)
+        self.role = "summary" if self.message.summary else speaker(self.message)
+        self.at = moment(self.message.timestamp)
+        self.blocks, self.cut, self.is_match = blocks, cut, is_match
+        compactions = enumerate(view.weighed.transcript.compactions, 1)
+        gone = (n for n, one in compactions if index < one.boundary and index not in one.preserved)
+        self.gone_after = next(gone, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,29 +88,14 @@ def turns(
 ) -> tuple[Turn, ...]:  # fmt: skip
     """The messages at ``indices``, with ``query`` marked in those ``found``; ``words``: no calls, results, thinking."""
 
-    compactions = list(enumerate(view.weighed.transcript.compactions, 1))
-
     def turn(index: int) -> Turn:
-        message, kinds = view.messages[index], view.kinds[index]
-        contents = read(message)
-        blocks = shown(contents, message.blocks, whole=False)
+        contents = read(view.messages[index])
+        blocks = shown(contents, view.messages[index].blocks, whole=False)
         if index in found:
             pattern = marker(query, said(contents))
             blocks = tuple(marked(block, pattern) for block in blocks)
-        return Turn(
-            index=index,
-            role="summary" if message.summary else speaker(message),
-            tokens=view.weighed.tokens[index],
-            label=str(view.weighed.labels[index]),
-            n_bytes=view.n_bytes[index],
-            factor=view.factors[index],
-            parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
-            blocks=tuple(block for block in blocks if not words or block.kind in ("text", "image")),
-            gone_after=next((n for n, c in compactions if index < c.boundary and index not in c.preserved), 0),
-            is_match=index in found,
-            cut=marks.get(index),
-            at=moment(message.timestamp),
-        )
+        blocks = tuple(block for block in blocks if not words or block.kind in ("text", "image"))
+        return Turn(view, index, blocks, marks.get(index), is_match=index in found)
 
     return tuple(map(turn, indices))
 

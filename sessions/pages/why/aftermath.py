@@ -105,39 +105,26 @@ class RecordedRow:
     href: str
 
 
-@dataclass(frozen=True, slots=True)
 class RecordedView:
-    """The comparison; ``recall`` and ``precision`` are words, ``consistent`` says what settings would explain it."""
+    """The comparison's window of rows from ``start`` on, else the first few; ``recall`` and ``precision`` are words.
 
-    comparison: Comparison
-    label: str
-    rows: tuple[RecordedRow, ...]
-    recall: str
-    precision: str
-    consistent: str
-    href: str
-    others: tuple[Link, ...]
+    ``consistent`` says what settings would explain it.
+    """
 
-
-def build_recorded(session_id: str, comparison: Comparison | None, start: int | None = None) -> RecordedView | None:
-    """The comparison's window of rows from ``start`` on, else the first few; None where there is no comparison."""
-    if comparison is None:
-        return None
-    state = ReplayState(policy=comparison.policy, base="recorded")
-    to_replay = session_urls(session_id).to_replay
-    url = reverse("sessions:why_recorded", args=[session_id])
-    shown, others = shown_part(url, comparison.compared, MOST_RECORDED, start)
-    rows = tuple(
-        RecordedRow(
-            one, "not asked" if one.gate is None else gate_words(one.gate),
-            "" if one.fired_at is None else to_replay(state, request=one.fired_at),
-        )
-        for one in shown
-    )  # fmt: skip
-    return RecordedView(
-        comparison, registry.get("policies", comparison.policy).label, rows, _share(comparison.recall),
-        _share(comparison.precision), _consistent(comparison.consistent), to_replay(state), others,
-    )  # fmt: skip
+    def __init__(self, session_id: str, comparison: Comparison, start: int | None = None) -> None:
+        state, to_replay = ReplayState(policy=comparison.policy, base="recorded"), session_urls(session_id).to_replay
+        url = reverse("sessions:why_recorded", args=[session_id])
+        shown, self.others = shown_part(url, comparison.compared, MOST_RECORDED, start)
+        self.rows = [
+            RecordedRow(
+                one, "not asked" if one.gate is None else gate_words(one.gate),
+                "" if one.fired_at is None else to_replay(state, request=one.fired_at),
+            )
+            for one in shown
+        ]  # fmt: skip
+        self.comparison, self.label = comparison, registry.get("policies", comparison.policy).label
+        self.recall, self.precision = _share(comparison.recall), _share(comparison.precision)
+        self.consistent, self.href = _consistent(comparison.consistent), to_replay(state)
 
 
 def _share(share: float | None) -> str:

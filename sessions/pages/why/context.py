@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +17,9 @@ from sessions.engine.why.steps import STEPS
 from sessions.engine.why.verdicts import Verdict
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
-from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath, build_recorded
+from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath
 from sessions.pages.why.fit import FitView
-from sessions.pages.why.over_counts import OverCountView, build_over_counts
+from sessions.pages.why.over_counts import OverCountView
 from sessions.runs.overview import Overview, overview
 from sessions.runs.replay_state import own_state
 
@@ -51,14 +52,14 @@ def work_out(session_id: str) -> None:
 
 def _built(session_id: str, view: Overview) -> WhyView:
     # In the order they came; the JSON has all.
-    cards = tuple(_card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS])
+    cards = tuple(Card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS])
     return WhyView(
         events=build_events(session_id, view, len(cards)),
         aftermath=build_aftermath(session_id, view),
         cards=cards,
-        gates=build_over_counts(session_id, view),
+        gates=OverCountView(session_id, view),
         fit=FitView(view),
-        recorded=build_recorded(session_id, view.comparison),
+        recorded=RecordedView(session_id, view.comparison) if view.comparison else None,
     )
 
 
@@ -141,7 +142,6 @@ class Proof:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
 class Card:
     """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars.
 
@@ -149,35 +149,20 @@ class Card:
     name, each with its rows; ``at_end``: it came after the last request.
     """
 
-    verdict: Verdict
-    words: str
-    at_end: bool
-    message: int | None
-    wrong: bool
-    pips: tuple[bool, ...]
-    bars: tuple[Bar, ...]
-    limit: float | None
-    track: float
-    proofs: tuple[Proof, ...]
-    steps: tuple[tuple[str, tuple[Proof, ...]], ...]
+    def __init__(self, verdict: Verdict, transcript: Transcript) -> None:
+        def proofs(rows: Iterable[Evidence]) -> list[Proof]:
+            return [_proof(row, transcript, verdict.request) for row in rows]
 
-
-def _card(verdict: Verdict, transcript: Transcript) -> Card:
-    bars, limit, track = _bars(verdict)
-    rows = [(row.step, _proof(row, transcript, verdict.request)) for row in verdict.account]
-    return Card(
-        verdict,
-        words=WORDS[verdict.what],
-        at_end=verdict.request >= len(transcript.requests),
-        message=_message(transcript, verdict.request),
-        wrong=verdict.cause in WRONG_COUNT,
-        pips=tuple(PIPS[verdict.certainty] > pip for pip in range(3)),
-        bars=bars,
-        limit=limit,
-        track=track,
-        proofs=tuple(_proof(row, transcript, verdict.request) for row in verdict.evidence),
-        steps=tuple((name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items()),
-    )
+        self.verdict, self.words = verdict, WORDS[verdict.what]
+        self.at_end = verdict.request >= len(transcript.requests)
+        self.message = _message(transcript, verdict.request)
+        self.wrong = verdict.cause in WRONG_COUNT
+        self.pips = [PIPS[verdict.certainty] > pip for pip in range(3)]
+        self.bars, self.limit, self.track = _bars(verdict)
+        self.proofs = proofs(verdict.evidence)
+        self.steps = [
+            (name, proofs(row for row in verdict.account if row.step == step)) for step, name in STEPS.items()
+        ]
 
 
 def _message(transcript: Transcript, request: int | None) -> int | None:
