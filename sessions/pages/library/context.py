@@ -206,24 +206,17 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """One folder to choose: its path, also as it is shown, what it holds in words, and whether it is chosen."""
-
-    path: str
-    shown: str
-    holds: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
-    """One agent to choose, and its folders where it has one for each project."""
+    """An agent to choose, with its folders where it has one for each project, or such a folder: its path is its name.
+
+    ``holds``: what it has, in words.
+    """
 
     name: str
     label: str
     holds: str
     chosen: bool
-    folders: tuple[Folder, ...]
+    folders: tuple[Kept, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +261,11 @@ def _grouped(files: Sequence[LocalFile], by: Callable[[LocalFile], str]) -> list
     return [*groups.items()]
 
 
-def _folders(files: Sequence[LocalFile], synced: Synced) -> tuple[Folder, ...]:
+def _folders(files: Sequence[LocalFile], synced: Synced) -> tuple[Kept, ...]:
     found = _grouped(files, lambda one: str(one.folder))
     if len(found) < 2:
         return ()
-    return tuple(Folder(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in found)
+    return tuple(Kept(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in found)
 
 
 def other_folders(files: Iterable[LocalFile], synced: Synced) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from sessions.engine.quality.carry import WorkingSet
 from sessions.pages.ui.chart import (
     Figure,
     axis,
@@ -25,19 +25,8 @@ HEIGHT, NARROW_HEIGHT = 240, 210
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 12, "b": 36}, {"l": 46, "r": 14, "t": 12, "b": 36}
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """Tokens at each of ``requests``: carried, needed within the next twenty, and not recognisable."""
-
-    requests: Sequence[int]
-    carried: Sequence[int]
-    needed: Sequence[int]
-    unknown: Sequence[int]
-    marks: Sequence[int] = ()
-
-
-def carried_figure(data: Curves) -> Figure:
-    """The figure, in roles; ``marks`` are the requests of the events."""
+def carried_figure(data: WorkingSet, marked: Sequence[int] = ()) -> Figure:
+    """The figure, in roles; ``marked`` are the requests of the events."""
     first, last = (data.requests[0], data.requests[-1]) if data.requests else (0, 1)
     top = nice_top(max(data.carried, default=10))
     figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN)
@@ -52,7 +41,7 @@ def carried_figure(data: Curves) -> Figure:
     )
     figure["shapes"] = [
         *(line("@chart-grid", y=(mark, mark), below=True) for mark in marks[1:]),
-        *(line("@chart-axis", xref="x", yref="paper", x=(at, at), y=(0, 1), dash="2px,2px") for at in data.marks),
+        *(line("@chart-axis", xref="x", yref="paper", x=(at, at), y=(0, 1), dash="2px,2px") for at in marked),
         line("@chart-axis", y=(0, 0)),
     ]
     both = [needed + unknown for needed, unknown in zip(data.needed, data.unknown, strict=True)]
@@ -64,7 +53,7 @@ def carried_figure(data: Curves) -> Figure:
     return drawn(traces, figure)
 
 
-def _area(name: str, data: Curves, values: Sequence[int], told: Sequence[int], paint: tuple[str, str]) -> Figure:
+def _area(name: str, data: WorkingSet, values: Sequence[int], told: Sequence[int], paint: tuple[str, str]) -> Figure:
     """One filled curve in (fill, stroke); ``told`` are the values that the hover says."""
     shown = thinned(values)
     what = "not recognisable" if told is not values else name

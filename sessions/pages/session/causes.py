@@ -73,16 +73,6 @@ class CauseRow:
     spans: str = ""
 
     @property
-    def shown(self) -> int:
-        """The compaction's number as people count, 0 for none."""
-        return self.number + 1
-
-    @property
-    def first(self) -> int:
-        """The first request it stands for."""
-        return self.requests[0]
-
-    @property
     def n(self) -> int:
         """How many verdicts the row stands for."""
         return len(self.requests)
@@ -188,6 +178,7 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
     named = named_message(first)
     urls, own = session_urls(session_id), own_state(view.weighed)
     alone = first if len(found) == 1 and first.what == COMPACTION else None
+    before, after = (None, None) if alone is None else (held(view)[alone.number], _left(view, alone))
     window = view.weighed.window
     false = first.what == COMPACTION and is_false(first)
     badge = "false alarm" if false else {ERROR: "refused", COMPACTION: ""}.get(first.what, "missing")
@@ -199,14 +190,14 @@ def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
         alarm=false or first.what == ERROR,
         certainty=first.certainty,
         because=first.because if len(found) == 1 else _span(found),
-        after="" if alone is None else _after(view, alone),
+        after="" if before is None or after is None else f"{figures.count(before)} → {figures.count(after)}",
         message=-1 if named is None else named,
         href=urls.to_replay(own, request=first.request),
         number=-1 if alone is None else alone.number,
         ways=tuple((one.request, urls.to_replay(own, request=one.request)) for one in found) if len(found) > 1 else (),
         threshold=None if alone is None or false else alone.threshold,
-        top=None if alone is None else _of(held(view)[alone.number], window),
-        fill=None if alone is None else _of(_left(view, alone), window),
+        top=_of(before, window),
+        fill=_of(after, window),
         tick=None if alone is None or false else _of(alone.threshold, window),
         spans=_spans(view, found),
     )
@@ -235,12 +226,6 @@ def _left(view: Overview, verdict: Verdict) -> int | None:
     if compaction.tokens_after is not None:
         return compaction.tokens_after
     return next((t for _, (request, t, _) in sorted(view.contexts.items()) if request >= compaction.request), None)
-
-
-def _after(view: Overview, verdict: Verdict) -> str:
-    """The context before and after a recorded compaction."""
-    before, after = held(view)[verdict.number], _left(view, verdict)
-    return "" if before is None or after is None else f"{figures.count(before)} → {figures.count(after)}"
 
 
 SOURCES = 2
