@@ -170,7 +170,7 @@ def _choice(
 ) -> HttpResponse:
     context = {
         "agents": listing.to_choose(files, chosen), "others": listing.other_folders(files, chosen),
-        "synced": chosen, "problem": problem, "other": other,
+        "problem": problem, "other": other,
     }  # fmt: skip
     return render(request, "sessions/library/choose.html", context, status=400 if problem else 200)
 

@@ -42,7 +42,6 @@ class Harm:
     label: str
 
 
-@dataclass(frozen=True, slots=True)
 class CauseRow:
     """One verdict, or several of one plain cause: ``requests`` in order, ``message`` what it names (-1: none).
 
@@ -52,30 +51,28 @@ class CauseRow:
     between each of its compactions and the one before: "0-36 44-80".
     """
 
-    requests: tuple[int, ...]
-    what: str
-    cause: str
-    badge: str
-    alarm: bool
-    certainty: str
-    because: str
-    after: str
-    message: int
-    href: str
-    number: int = -1
-    then: str = ""
-    harm: Harm | None = None
-    ways: tuple[tuple[int, str], ...] = ()
-    threshold: int | None = None
-    top: float | None = None
-    fill: float | None = None
-    tick: float | None = None
-    spans: str = ""
-
-    @property
-    def n(self) -> int:
-        """How many verdicts the row stands for."""
-        return len(self.requests)
+    def __init__(self, session_id: str, view: Overview, found: list[Verdict]) -> None:
+        first, named, self.n = found[0], named_message(found[0]), len(found)
+        urls, own, window = session_urls(session_id), own_state(view.weighed), view.weighed.window
+        alone = first if self.n == 1 and first.what == COMPACTION else None
+        before, after = (None, None) if alone is None else (held(view)[alone.number], _left(view, alone))
+        false = first.what == COMPACTION and is_false(first)
+        self.requests = [one.request for one in found]
+        self.what, self.cause, self.certainty = first.what, first.label, first.certainty
+        self.badge = "false alarm" if false else {ERROR: "refused", COMPACTION: ""}.get(first.what, "missing")
+        self.alarm = false or first.what == ERROR
+        self.because = first.because if self.n == 1 else _span(found)
+        known = before is not None and after is not None
+        self.after = f"{figures.count(before)} → {figures.count(after)}" if known else ""
+        self.message = -1 if named is None else named
+        self.number = -1 if alone is None else alone.number
+        self.href = urls.to_replay(own, request=first.request)
+        self.ways = [(at, urls.to_replay(own, request=at)) for at in self.requests] if self.n > 1 else []
+        self.threshold = None if alone is None or false else alone.threshold
+        self.top, self.fill, self.tick = (_of(tokens, window) for tokens in (before, after, self.threshold))
+        self.spans = _spans(view, found)
+        self.then = ""
+        self.harm: Harm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +116,7 @@ def build_causes(session_id: str, view: Overview) -> tuple[CauseRow, ...]:
     for place, verdict in enumerate(verdicts):
         plain = many and _is_plain(verdict)
         groups.setdefault(("", verdict.what, verdict.cause) if plain else place, []).append(verdict)
-    return tuple(_row(session_id, view, found) for found in list(groups.values())[:MOST])
+    return tuple(CauseRow(session_id, view, found) for found in list(groups.values())[:MOST])
 
 
 def _is_plain(verdict: Verdict) -> bool:
@@ -173,36 +170,6 @@ def _meters(urls: Urls, own: ReplayState, found: Verdict) -> Meters | None:
     return Meters(found.saw, found.true, found.true_label, 100 * found.true / found.saw, mended)
 
 
-def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
-    first = found[0]
-    named = named_message(first)
-    urls, own = session_urls(session_id), own_state(view.weighed)
-    alone = first if len(found) == 1 and first.what == COMPACTION else None
-    before, after = (None, None) if alone is None else (held(view)[alone.number], _left(view, alone))
-    window = view.weighed.window
-    false = first.what == COMPACTION and is_false(first)
-    badge = "false alarm" if false else {ERROR: "refused", COMPACTION: ""}.get(first.what, "missing")
-    return CauseRow(
-        requests=tuple(one.request for one in found),
-        what=first.what,
-        cause=first.label,
-        badge=badge,
-        alarm=false or first.what == ERROR,
-        certainty=first.certainty,
-        because=first.because if len(found) == 1 else _span(found),
-        after="" if before is None or after is None else f"{figures.count(before)} → {figures.count(after)}",
-        message=-1 if named is None else named,
-        href=urls.to_replay(own, request=first.request),
-        number=-1 if alone is None else alone.number,
-        ways=tuple((one.request, urls.to_replay(own, request=one.request)) for one in found) if len(found) > 1 else (),
-        threshold=None if alone is None or false else alone.threshold,
-        top=_of(before, window),
-        fill=_of(after, window),
-        tick=None if alone is None or false else _of(alone.threshold, window),
-        spans=_spans(view, found),
-    )
-
-
 def _spans(view: Overview, found: list[Verdict]) -> str:
     recorded = view.weighed.transcript.compactions
     cuts = [one.boundary if one.message is None else one.message for one in recorded]
@@ -253,12 +220,11 @@ def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfte
     judged = {one.compaction: one for one in rules or ()}
     ways = {one.compaction: one for one in view.aftermaths}
     label = str(view.weighed.weak_label)
-    return tuple(
-        replace(row, then=_then(one), harm=_harm(one, judged.get(row.number), label))
-        if row.what == COMPACTION and row.n == 1 and (one := ways.get(row.number))
-        else row
-        for row in build_causes(session_id, view)
-    )
+    rows = build_causes(session_id, view)
+    for row in rows:
+        if row.what == COMPACTION and row.n == 1 and (one := ways.get(row.number)):
+            row.then, row.harm = _then(one), _harm(one, judged.get(row.number), label)
+    return rows
 
 
 def _harm(one: Aftermath, rules: RulesAfter | None, label: str) -> Harm:
