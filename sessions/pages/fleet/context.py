@@ -110,12 +110,9 @@ def _thresholds(found: Sequence[Threshold]) -> list[tuple[Threshold, str, str, s
         middle = None if row.low is None else (row.low + (row.high or 0)) / 2
         change = "" if middle is None or not held or row.tokens == RECORDED else f"{100 * (middle / held - 1):+,.0f}%"
         cost = _range(row.low, row.high)
-        rows.append((row, _threshold(row.tokens), cost, change.replace("-", figures.MINUS)))
+        words = "As recorded" if row.tokens == RECORDED else figures.count(row.tokens)
+        rows.append((row, "Never" if row.tokens is None else words, cost, change.replace("-", figures.MINUS)))
     return rows
-
-
-def _threshold(tokens: int | None) -> str:
-    return "Never" if tokens is None else "As recorded" if tokens == RECORDED else figures.count(tokens)
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -49,6 +49,8 @@ COLUMNS = (
 
 def head_context(found: Session, view: Overview) -> dict[str, Any]:
     """What the head of the page says: of the session, and of its sub-agents, parent and chain of files."""
+    children = selectors.child_sessions(found)
+    calls = _callers(view) if children else {}
     return {
         "facts": facts.leading(view, replays.recording(found.pk).cost),
         "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
@@ -63,7 +65,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "skeleton_cli": shlex.join(["ctxweb", "skeleton", found.filename]),
         "warnings": view.weighed.warnings,
         "branches": _branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
-        "children": _children(selectors.child_sessions(found), view),
+        "children": [(child, calls.get(child.parent_call_id)) for child in children],
         "parent_message": _started_by(found),
         "chain": chain(found, next(iter(view.messages), None)),
     }
@@ -278,12 +280,6 @@ def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tupl
             row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes, factor, row.request,
             row.context, row.context_label, row.preview,
         )  # fmt: skip
-
-
-def _children(found: Sequence[Session], view: Overview) -> tuple[tuple[Session, int | None], ...]:
-    """The sub-agents of a session, each with the message that started it, None where it is not known."""
-    calls = _callers(view) if found else {}
-    return tuple((child, calls.get(child.parent_call_id)) for child in found)
 
 
 def _callers(view: Overview) -> dict[str, int]:

@@ -310,7 +310,8 @@ def policy_groups(current: str, weighed: Weighed | None = None) -> tuple[PolicyG
     common = [name for name in COMMON if name in plugins and name not in used][:N_COMMON]
     rest = [name for name in plugins if name not in {*used, *common}]
     parts: list[tuple[str, Iterable[str]]] = [("Used by this session", used), ("Common", common)]
-    parts += [(title, [n for n in rest if _family(n) == title]) for title in (*(t for t, _ in FAMILIES), GENERAL)]
+    family = {name: next((title for title, begins in FAMILIES if name.startswith(begins)), GENERAL) for name in rest}
+    parts += [(title, [n for n in rest if family[n] == title]) for title in (*(t for t, _ in FAMILIES), GENERAL)]
     found = []
     for title, names in parts:
         options = [Option(name, plugins[name].label or name, name == current, plugins[name].help) for name in names]
@@ -319,7 +320,3 @@ def policy_groups(current: str, weighed: Weighed | None = None) -> tuple[PolicyG
         if options:
             found.append(PolicyGroup(title, tuple(options)))
     return tuple(found)
-
-
-def _family(name: str) -> str:
-    return next((title for title, starts in FAMILIES if name.startswith(starts)), GENERAL)
