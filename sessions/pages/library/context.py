@@ -20,7 +20,7 @@ from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter, Link, project_words
 from sessions.pages.ui.figures import listed, plural, size
 from sessions.pages.ui.labelled import format_label
-from sessions.pages.ui.uploads import upload_table
+from sessions.pages.ui.uploads import UploadTable
 from sessions.selectors import SessionPage
 from sessions.selectors.files import FileGroup
 from sessions.selectors.library import LibraryFacts, Project
@@ -185,7 +185,7 @@ def library_context(
 
 def place_context(uploads: tuple[Upload, ...]) -> dict[str, object]:
     """Where the library lives, and what is being read right now."""
-    return {"table": upload_table(uploads), "place": f"local, {home_as_tilde(str(settings.DATA))}"}
+    return {"table": UploadTable(uploads), "place": f"local, {home_as_tilde(str(settings.DATA))}"}
 
 
 def first_run_context() -> dict[str, object]:

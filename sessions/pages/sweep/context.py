@@ -20,7 +20,7 @@ from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
 from sessions.pages.sweep.picks import PickCard, advised, shown_row, unbeaten
-from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
+from sessions.pages.sweep.rows import Heat, SettingColumn
 from sessions.pages.sweep.versus import Versus
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
@@ -298,28 +298,14 @@ class SweepView:
         return SettingColumn(key, name, self.here(sort=then), order, words, optional, title)
 
     @cached_property
-    def rows(self) -> tuple[TableRow, ...]:
+    def rows(self) -> list[TableRow]:
         """The rows of the table."""
         ratios = {i: r for i, row in enumerate(self.settings) if (r := self.ratio(row)) is not None}
         ordered = sweep_rows.sorted_rows(list(enumerate(self.settings)), self.state.sort, ratios)
         names = {id(pick.row): pick.name for pick in self.advice.picks}
-        return tuple(
-            TableRow(
-                index=index,
-                values=tuple(sweep_rows.said_value(row.values[key]) for key in self.keys),
-                cells=sweep_rows.cells(row, ratios.get(index), label=self.label, with_ratio=bool(self.least_dollars)),
-                href=self.hrefs[index],
-                pick=self.here(pick=index),
-                pick_b=self.here(b=index),
-                is_b=index == self.state.b,
-                picked=index == self.picked,
-                recommended=row.setting == self.best,
-                names=names.get(id(row), ""),
-                keeps=keeps(row, self.floors),
-                fits=row.fits,
-            )
-            for index, row in ordered[:MOST_ROWS]
-        )
+        return [
+            TableRow(self, index, row, ratios.get(index), names.get(id(row), "")) for index, row in ordered[:MOST_ROWS]
+        ]
 
     @cached_property
     def free(self) -> tuple[tuple[EventCost, str, str, str], ...]:
@@ -346,6 +332,19 @@ class SweepView:
             href = f"{reverse('sessions:replay', args=[session.pk])}?{query}"
             found.append((session, href, chosen, ratio, judged.keeps))
         return tuple(found)
+
+
+class TableRow:
+    """One setting; ``href`` is its replay, ``pick`` and ``pick_b`` select it as A or B; advised under ``names``."""
+
+    def __init__(self, view: SweepView, index: int, row: Row, ratio: float | None, names: str) -> None:
+        self.index, self.href, self.names = index, view.hrefs[index], names
+        self.values = [sweep_rows.said_value(row.values[key]) for key in view.keys]
+        self.cells = sweep_rows.cells(row, ratio, label=view.label, with_ratio=bool(view.least_dollars))
+        self.pick, self.pick_b = view.here(pick=index), view.here(b=index)
+        self.picked, self.is_b = index == view.picked, index == view.state.b
+        self.recommended = row.setting == view.best
+        self.keeps, self.fits = keeps(row, view.floors), row.fits
 
 
 def _dollars(value: float) -> str:

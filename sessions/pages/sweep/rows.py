@@ -46,24 +46,6 @@ def share_of_window(tokens: int, row: Row, sweep: Sweep) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class TableRow:
-    """One setting; ``href`` is its replay, ``pick`` and ``pick_b`` select it as A or B; advised under ``names``."""
-
-    index: int
-    values: tuple[str, ...]
-    cells: tuple[Cell, ...]
-    href: str
-    pick: str
-    pick_b: str
-    is_b: bool
-    picked: bool
-    recommended: bool
-    names: str
-    keeps: bool
-    fits: bool
-
-
-@dataclass(frozen=True, slots=True)
 class HeatCell:
     """One setting of a grid; ``heat`` 1 to 7 from the lowest to the highest, 0 where it breaks a floor."""
 

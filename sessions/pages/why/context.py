@@ -17,7 +17,7 @@ from sessions.engine.why.steps import STEPS
 from sessions.engine.why.verdicts import Verdict
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
-from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath
+from sessions.pages.why.aftermath import AftermathTable, RecordedView
 from sessions.pages.why.fit import FitView
 from sessions.pages.why.over_counts import OverCountView
 from sessions.runs.overview import Overview, overview
@@ -26,21 +26,21 @@ from sessions.runs.replay_state import own_state
 Bar = tuple[str, int, str, float, str]
 
 
-@dataclass(frozen=True, slots=True)
 class WhyView:
     """Everything that ``sessions/why/page.html`` shows."""
 
-    events: tuple[EventRow, ...]
-    aftermath: AftermathTable
-    cards: tuple[Card, ...]
-    gates: OverCountView
-    fit: FitView
-    recorded: RecordedView | None
+    def __init__(self, session_id: str, view: Overview) -> None:
+        # In the order they came; the JSON has all.
+        self.cards = [Card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS]]
+        self.events = build_events(session_id, view, len(self.cards))
+        self.aftermath = AftermathTable(session_id, view)
+        self.gates, self.fit = OverCountView(session_id, view), FitView(view)
+        self.recorded = RecordedView(session_id, view.comparison) if view.comparison else None
 
 
 def why_view(session_id: str, view: Overview) -> WhyView:
     """The page's content, made once per view."""
-    return view.once("why", lambda: _built(session_id, view))
+    return view.once("why", lambda: WhyView(session_id, view))
 
 
 def work_out(session_id: str) -> None:
@@ -48,19 +48,6 @@ def work_out(session_id: str) -> None:
     view = overview(session_id)
     why_view(session_id, view)
     view.keep()
-
-
-def _built(session_id: str, view: Overview) -> WhyView:
-    # In the order they came; the JSON has all.
-    cards = tuple(Card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS])
-    return WhyView(
-        events=build_events(session_id, view, len(cards)),
-        aftermath=build_aftermath(session_id, view),
-        cards=cards,
-        gates=OverCountView(session_id, view),
-        fit=FitView(view),
-        recorded=RecordedView(session_id, view.comparison) if view.comparison else None,
-    )
 
 
 def why_document(view: Overview) -> dict[str, Any]:
@@ -74,36 +61,22 @@ NAMED = 6
 """Requests that a row names; the evidence below has all."""
 
 
-@dataclass(frozen=True, slots=True)
 class EventRow:
     """Equal events; ``places`` are the requests named, each with the card of its evidence, "" where it has none."""
 
-    group: Group
-    words: str
-    places: tuple[tuple[int, str], ...]
-    n_more: int
-    wrong: bool
-    message: int | None
-    href: str
+    def __init__(self, session_id: str, view: Overview, group: Group, n_cards: int) -> None:
+        shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
+        self.group, self.words = group, _words(group.lead)
+        self.places = [(request, f"#v-{place}" if place < n_cards else "") for request, place in shown]
+        self.n_more = max(0, group.n - NAMED)
+        self.wrong, self.message = group.lead.cause in WRONG_COUNT, named_message(group.lead)
+        self.href = event_href(session_id, view.weighed, group.lead)
 
 
 def build_events(session_id: str, view: Overview, n_cards: int) -> tuple[EventRow, ...]:
     """The rows, the one of the headline first; ``n_cards`` verdicts have a card of their own below."""
     groups = grouped(view.verdicts, len(view.weighed.transcript.requests))
-    return tuple(_row(session_id, view, group, n_cards) for group in groups[:MOST])
-
-
-def _row(session_id: str, view: Overview, group: Group, n_cards: int) -> EventRow:
-    shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
-    return EventRow(
-        group,
-        words=_words(group.lead),
-        places=tuple((request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
-        n_more=max(0, group.n - NAMED),
-        wrong=group.lead.cause in WRONG_COUNT,
-        message=named_message(group.lead),
-        href=event_href(session_id, view.weighed, group.lead),
-    )
+    return tuple(EventRow(session_id, view, group, n_cards) for group in groups[:MOST])
 
 
 def _words(verdict: Verdict) -> str:
