@@ -10,14 +10,12 @@ from sessions.pages.ui.chart import (
     Figure,
     axis,
     drawn,
-    hover_axis,
-    index_ticks,
     layout,
     line,
     nice_top,
+    position_axis,
     thousands,
     ticks,
-    titled,
 )
 from sessions.pages.ui.saw import thinned
 
@@ -31,10 +29,8 @@ def carried_figure(data: WorkingSet, marked: Sequence[int] = ()) -> Figure:
     top = nice_top(max(data.carried, default=10))
     figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN)
     span = max(last - first, 1)
-    figure["xaxis"] = axis(
-        range=[first - 0.01 * span, last + 0.01 * span], tickvals=index_ticks(first, max(last, first + 1)),
-        tickformat=",d", tickangle=0, title=titled("request"), anchor="y", **hover_axis("request"),
-    )  # fmt: skip
+    ends = [first - 0.01 * span, last + 0.01 * span]
+    figure["xaxis"] = position_axis("request", first, max(last, first + 1), range=ends, anchor="y")
     marks = ticks(top, 3)
     figure["yaxis"] = axis(
         range=[0, 1.04 * top], tickvals=marks, ticktext=[thousands(mark) for mark in marks], fixedrange=True, anchor="x"
@@ -80,10 +76,8 @@ def telephone_figure(chains: Sequence[Chain]) -> Figure:
     """The figure, in roles; at most three courses, the page's own first."""
     last = max((len(chain.percents) for chain in chains), default=1) - 1
     figure = layout(CHAINS_HEIGHT, CHAINS_HEIGHT, MARGIN, NARROW_MARGIN)
-    figure["xaxis"] = axis(
-        range=[-0.3, max(last, 1) + 0.3], tickvals=index_ticks(0, max(last, 1)), tickformat=",d", tickangle=0,
-        title=titled("event"), anchor="y", **hover_axis("event"),
-    )  # fmt: skip
+    last = max(last, 1)
+    figure["xaxis"] = position_axis("event", 0, last, range=[-0.3, last + 0.3], anchor="y")
     figure["yaxis"] = axis(
         range=[0, 108], tickvals=[0, 50, 100], ticktext=["0%", "50%", "100%"], fixedrange=True, anchor="x"
     )
