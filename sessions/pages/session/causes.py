@@ -31,15 +31,13 @@ AS_BILLED = "tiktoken_o200k"
 """The estimator that counts an image as the provider bills it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Harm:
     """What one compaction cost: its rules, None where they were not looked at, and what was read or run again."""
 
-    rules: RulesAfter | None
-    n_files: int
-    n_commands: int
-    tokens_again: int
-    label: str
+    def __init__(self, one: Aftermath, rules: RulesAfter | None, label: str) -> None:
+        self.rules, self.label, self.tokens_again = rules, label, one.tokens_again
+        self.n_files = sum(row.what == "file" for row in one.again)
+        self.n_commands = len(one.again) - self.n_files
 
 
 class CauseRow:
@@ -199,20 +197,21 @@ SOURCES = 2
 """What refilled the context most, so many are named."""
 
 
-@dataclass(frozen=True, slots=True)
 class AgentsThere:
-    """The triggers that fire at ``request``: the session's own agent's, and ``others`` of ``n`` that were asked.
+    """The triggers that fire where a session compacted: its own agent's, and ``others`` of ``n`` that were asked.
 
     Each with what it counts there and its replay.  ``agent`` is the session's own, which compacted there, "" where it
     is not known; ``earlier``: a compaction came before it.
     """
 
-    request: int
-    agent: str
-    own: tuple[FiringThere, ...]
-    n: int
-    others: tuple[FiringThere, ...]
-    earlier: bool
+    def __init__(self, session_id: str, view: Overview, request: int) -> None:
+        agent, self.request = writer_of(view.weighed.transcript), request
+        names = {trigger.name for trigger in agent.triggers}
+        own = [result for result in view.gates.results if result.gate.name in names]
+        others = [result for result in view.gates.results if result.gate.name not in names]
+        self.agent, self.n = agent.label, len(others)
+        self.own, self.others = _fired(session_id, own, request), _fired(session_id, others, request)
+        self.earlier = min(one.request for one in view.weighed.transcript.compactions) < request
 
 
 def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfter] | None) -> tuple[CauseRow, ...]:
@@ -223,13 +222,8 @@ def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfte
     rows = build_causes(session_id, view)
     for row in rows:
         if row.what == COMPACTION and row.n == 1 and (one := ways.get(row.number)):
-            row.then, row.harm = _then(one), _harm(one, judged.get(row.number), label)
+            row.then, row.harm = _then(one), Harm(one, judged.get(row.number), label)
     return rows
-
-
-def _harm(one: Aftermath, rules: RulesAfter | None, label: str) -> Harm:
-    n_files = sum(row.what == "file" for row in one.again)
-    return Harm(rules, n_files, len(one.again) - n_files, one.tokens_again, label)
 
 
 def _then(one: Aftermath) -> str:
@@ -249,15 +243,7 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
     found = worst(view)
     if found is None or found.what != COMPACTION:
         return None
-    agent = writer_of(view.weighed.transcript)
-    names = {trigger.name for trigger in agent.triggers}
-    own = [result for result in view.gates.results if result.gate.name in names]
-    others = [result for result in view.gates.results if result.gate.name not in names]
-    first = min(compaction.request for compaction in view.weighed.transcript.compactions)
-    return AgentsThere(
-        found.request, agent.label, _fired(session_id, own, found.request), len(others),
-        _fired(session_id, others, found.request), first < found.request,
-    )  # fmt: skip
+    return AgentsThere(session_id, view, found.request)
 
 
 def _fired(session_id: str, results: Sequence[GateResult], request: int) -> tuple[FiringThere, ...]:

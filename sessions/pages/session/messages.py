@@ -62,23 +62,17 @@ class ListGrowth:
     page: ListPage
 
 
-@dataclass(frozen=True, slots=True)
 class Part:
     """What a part of the session comes to: its messages, its requests and the largest context among these."""
 
-    first: int
-    last: int
-    n_requests: int
-    tokens: int
-    label: str
-    peak: int | None
-    peak_label: str
-    whole_url: str
-
-    @property
-    def n_messages(self) -> int:
-        """How many messages it has."""
-        return self.last + 1 - self.first
+    def __init__(self, view: Overview, within: Sequence[int], whole_url: str) -> None:
+        found = [view.contexts[index] for index in within if index in view.contexts]
+        self.first, self.last, self.whole_url = within[0], within[-1], whole_url
+        self.n_messages = self.last + 1 - self.first
+        self.n_requests = len({request for request, _, _ in found})
+        self.tokens, self.label = sum(view.weighed.tokens[index] for index in within), view.tokens_label
+        peak: tuple[int | None, str] = max(((tokens, str(label)) for _, tokens, label in found), default=(None, ""))
+        self.peak, self.peak_label = peak
 
 
 def part(view: Overview, state: urlstate.SessionState, base: str) -> Part | None:
@@ -86,12 +80,7 @@ def part(view: Overview, state: urlstate.SessionState, base: str) -> Part | None
     within = listed(view, replace(state, only=""))
     if state.between is None or not within:
         return None
-    found = [view.contexts[index] for index in within if index in view.contexts]
-    tokens = sum(view.weighed.tokens[index] for index in within)
-    peak, peak_label = max(((tokens, str(label)) for _, tokens, label in found), default=(None, ""))
-    requests = len({request for request, _, _ in found})
-    whole = base + urlstate.query(state, between=None, start=None)
-    return Part(within[0], within[-1], requests, tokens, view.tokens_label, peak, peak_label, whole)
+    return Part(view, within, base + urlstate.query(state, between=None, start=None))
 
 
 def listed(view: Overview, state: urlstate.SessionState) -> Sequence[int]:

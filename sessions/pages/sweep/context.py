@@ -20,7 +20,7 @@ from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
 from sessions.pages.sweep.picks import PickCard, advised, shown_row, unbeaten
-from sessions.pages.sweep.rows import Heat, SettingColumn
+from sessions.pages.sweep.rows import Heat
 from sessions.pages.sweep.versus import Versus
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
@@ -116,7 +116,8 @@ class SweepView:
     @cached_property
     def heat(self) -> Heat | None:
         """The heat map of two axes."""
-        return sweep_rows.heat_of(self.whole, self.state, self.floors, self.picked, self.hrefs)
+        is_grid = len(self.whole.axes) == 2
+        return Heat(self.whole, self.state, self.floors, self.picked, self.hrefs) if is_grid else None
 
     def cheapest(self) -> str:
         """What the cheapest schedules cost, "" where that is not known."""
@@ -262,24 +263,24 @@ class SweepView:
         return figure, f"Along {sweep_rows.key_words(row.setting.policy, key)}: {held}"
 
     @cached_property
-    def columns(self) -> tuple[SettingColumn, ...]:
+    def columns(self) -> list[SettingColumn]:
         """The columns of the table."""
-        found = [(key, self._head(key), key == POLICY, False, "") for key in self.keys]
+        counted = self.settings[0].more
+        ends, sent = "low: as replayed; high: fetched again", "read from the cache or not, summary calls included"
+        found = [SettingColumn(self, key, self._head(key), words=key == POLICY) for key in self.keys]
         found += [
-            ("cost", "Cost" if self.priced else "Tokens sent", False, False, "low: as replayed; high: fetched again"),
-            ("compactions", "Compactions", False, False, ""), ("peak", "Peak context", False, False, ""),
-            ("sent", "Tokens sent", False, True, "read from the cache or not, summary calls included"),
-        ]  # fmt: skip
-        if self.least_dollars:
-            found.append(
-                ("regret", "Above cheapest", False, True, "its cost ÷ that of the cheapest schedule, with hindsight")
-            )
-        found += [
-            (name, words, False, False, "") for name, words in sweep_rows.LOSS_WORDS.items() if self._counts(name)
+            SettingColumn(self, "cost", "Cost" if self.priced else "Tokens sent", ends),
+            SettingColumn(self, "compactions", "Compactions"),
+            SettingColumn(self, "peak", "Peak context"),
+            SettingColumn(self, "sent", "Tokens sent", sent, optional=True),
         ]
-        if self._counts("needs_asked"):
-            found.append(("forgotten", "Still answers", False, False, sweep_rows.RECALL_TITLE))
-        return tuple(self._column(*one) for one in found)
+        if self.least_dollars:
+            hindsight = "its cost ÷ that of the cheapest schedule, with hindsight"
+            found.append(SettingColumn(self, "regret", "Above cheapest", hindsight, optional=True))
+        found += [SettingColumn(self, name, words) for name, words in sweep_rows.LOSS_WORDS.items() if name in counted]
+        if "needs_asked" in counted:
+            found.append(SettingColumn(self, "forgotten", "Still answers", sweep_rows.RECALL_TITLE))
+        return found
 
     def _head(self, key: str) -> str:
         """A swept parameter with its unit, where all policies of the sweep give it the same."""
@@ -287,15 +288,6 @@ class SweepView:
         words = {sweep_rows.key_words(policy, key) for policy in self.state.policies}
         head = "Policy" if key == POLICY else words.pop() if len(words) == 1 else key
         return sweep_rows.with_unit(head[:1].upper() + head[1:], units.pop() if len(units) == 1 else "")
-
-    def _counts(self, name: str) -> bool:
-        return bool(self.settings) and name in self.settings[0].more
-
-    def _column(self, key: str, name: str, words: bool, optional: bool, title: str) -> SettingColumn:
-        now = self.state.sort
-        order = "ascending" if now == key else "descending" if now == f"-{key}" else ""
-        then = f"-{key}" if now == key else "" if order else key
-        return SettingColumn(key, name, self.here(sort=then), order, words, optional, title)
 
     @cached_property
     def rows(self) -> list[TableRow]:
@@ -332,6 +324,18 @@ class SweepView:
             href = f"{reverse('sessions:replay', args=[session.pk])}?{query}"
             found.append((session, href, chosen, ratio, judged.keeps))
         return tuple(found)
+
+
+class SettingColumn:
+    """A column of the table, which its head sorts by; ``order`` is how it is sorted now ("ascending", "descending")."""
+
+    def __init__(
+        self, view: SweepView, key: str, name: str, title: str = "", *, words: bool = False, optional: bool = False
+    ) -> None:
+        self.name, self.title, self.words, self.optional = name, title, words, optional
+        now = view.state.sort
+        self.order = "ascending" if now == key else "descending" if now == f"-{key}" else ""
+        self.href = view.here(sort=f"-{key}" if now == key else "" if self.order else key)
 
 
 class TableRow:

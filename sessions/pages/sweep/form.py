@@ -32,26 +32,23 @@ class RangeField:
     n: str
 
 
-@dataclass(frozen=True, slots=True)
 class FixedField:
     """A parameter that is not swept."""
 
-    spec: parameters.Spec
-    value: str
-    options: tuple[Option, ...]
-    changed: bool
-    error: str
+    def __init__(self, spec: parameters.Spec, state: SweepState) -> None:
+        self.spec, self.value = spec, dict(state.replay.params).get(spec.name, written(spec.default))
+        self.options = [Option(choice, choice_words(choice), choice == self.value) for choice in spec.choices]
+        self.changed, self.error = is_changed(spec, state.replay), state.errors.get(f"p.{spec.name}", "")
 
 
-@dataclass(frozen=True, slots=True)
 class FloorField:
     """A limit that the recommended setting has to keep."""
 
-    name: str
-    label: str
-    unit: str
-    value: str
-    error: str
+    def __init__(self, name: str, state: SweepState) -> None:
+        self.name, self.label, self.error = name, FLOOR_WORDS[name], state.errors.get(name, "")
+        self.unit = {"max_cost": "$", "max_peak": "tokens"}.get(name, "")
+        value = dict(state.floors).get(name)
+        self.value = "" if value is None else f"{value:,.10g}"
 
 
 class SweepForm:
@@ -77,9 +74,10 @@ class SweepForm:
         shared = overs[0] if state.several and overs else None
         common = _common(state) if state.several else []
         self.shared_slot = _slot(SLOTS[0], shared, common, optional=True, title="Vary")
-        self.fixed = [_fixed(spec, state) for spec in specs if spec.name not in swept]
+        self.fixed = [FixedField(spec, state) for spec in specs if spec.name not in swept]
         self.n_fixed = len(params)
-        self.floors = [_floor(one, state) for one in FLOORS if state.losses or one.removeprefix("max_") not in LOSSES]
+        floors = (name for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES)
+        self.floors = [FloorField(name, state) for name in floors]
         known = ("recorded", "stub", "extractive")
         self.summarizers = [Option(one, SUMMARY_WORDS.get(one, one), one == name) for one in known]
         self.stub = stub or "4000"
@@ -118,19 +116,3 @@ def _slot(slot: str, over: Over | None, numbers: list[parameters.Spec], *, optio
     if over is None:
         return RangeField(slot, title, tuple(options), "", "", "")
     return RangeField(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))
-
-
-def _fixed(spec: parameters.Spec, state: SweepState) -> FixedField:
-    value = dict(state.replay.params).get(spec.name, written(spec.default))
-    options = tuple(Option(choice, choice_words(choice), choice == value) for choice in spec.choices)
-    return FixedField(
-        spec, value, options, is_changed(spec, state.replay), state.errors.get(f"p.{spec.name}", "")
-    )  # fmt: skip
-
-
-def _floor(name: str, state: SweepState) -> FloorField:
-    value = dict(state.floors).get(name)
-    unit = {"max_cost": "$", "max_peak": "tokens"}.get(name, "")
-    return FloorField(
-        name, FLOOR_WORDS[name], unit, "" if value is None else f"{value:,.10g}", state.errors.get(name, "")
-    )
