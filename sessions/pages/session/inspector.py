@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.base import registry
@@ -51,16 +50,20 @@ class Picture:
         self.file_size = f"{n_bytes / 2**20:.2f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 1024:.1f} KiB"
 
 
-@dataclass(frozen=True, slots=True)
 class SizeVerdict:
     """The sentence that comes first: ``kind`` "over" (bytes run ahead of tokens), "fair" or "unknown"."""
 
-    kind: str
-    factor: float | None
-    n_bytes: int
-    tokens: int
-    what: str
-    sliver: float
+    def __init__(self, view: Overview, index: int, over: Block | None) -> None:
+        weighed = view.weighed
+        self.what = called(view.messages[index], view.tools)
+        self.tokens, self.n_bytes, self.factor, self.sliver = weighed.tokens[index], view.n_bytes[index], None, 0.0
+        self.kind = "fair" if self.tokens else "unknown"
+        if over is not None and over.media is not None:
+            self.n_bytes = over.media.n_base64 + len(over.media.media_type.encode())
+            self.tokens, self.factor = weighed.image_tokens(over), weighed.overcount(over)
+            sliver = max(1.0, 368 * self.tokens / self.n_bytes) if self.n_bytes else 0
+            self.sliver = round(min(sliver, 368), 1)
+            self.kind = "over" if (self.factor or 0) >= 1 else "fair"
 
 
 class InspectorView(MessageFigures):
@@ -73,7 +76,7 @@ class InspectorView(MessageFigures):
         worst = max(shown, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
         over = worst if worst is not None and weighed.overcount(worst) else None
         self.last, self.bytes_label = len(view.messages) - 1, view.bytes_label
-        self.verdict = _verdict(view, index, over, called(message, view.tools))
+        self.verdict = SizeVerdict(view, index, over)
         self.pictures = [Picture(leaf, leaf.media, view) for leaf in shown[:MOST_PICTURES] if leaf.media]
         self.n_pictures_left = max(len(shown) - MOST_PICTURES, 0)
         self.reference = _reference(view, index, over)
@@ -101,17 +104,6 @@ def _reference(view: Overview, index: int, over: Block | None) -> str:
         Label.CALIBRATED: f"{how}, fitted to this session",
         Label.ESTIMATED: f"{how}, the family's prior",
     }[view.weighed.labels[index]]
-
-
-def _verdict(view: Overview, index: int, over: Block | None, what: str) -> SizeVerdict:
-    weighed = view.weighed
-    if over is None or over.media is None:
-        tokens, size = weighed.tokens[index], view.n_bytes[index]
-        return SizeVerdict("fair" if tokens else "unknown", None, size, tokens, what, 0)
-    size = over.media.n_base64 + len(over.media.media_type.encode())
-    tokens, factor = weighed.image_tokens(over), weighed.overcount(over)
-    sliver = max(1.0, 368 * tokens / size) if size else 0
-    return SizeVerdict("over" if (factor or 0) >= 1 else "fair", factor, size, tokens, what, round(min(sliver, 368), 1))
 
 
 def _counters(view: Overview, counted: Block | Message, reference: int) -> tuple[CounterRow, ...]:

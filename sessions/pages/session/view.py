@@ -105,7 +105,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "cli": command_line(found, "inspect", (), "--json"),
         "json_url": reverse("sessions:session_json", args=[found.pk]),
         "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
-        "exports": exports.session_choices(found),
+        "exports": exports.choices(found),
         "state": state,
         "view": view,
         "unsent": uploads.unsent_share(found.upload),
