@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+
+from django.utils.safestring import SafeString
 
 from sessions.pages.ab.context import AbView, Difference, Side
 from sessions.pages.ab.state import AbState
@@ -65,9 +67,9 @@ SHOWN = ("Cost", "Compactions", "First compaction at request", "Peak context", "
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Both sides, each with whose it is and where it compacts, and the rows of the table."""
+    """Both sides, each with its chart, whose it is and where it compacts, and the rows of the table."""
 
-    sides: tuple[tuple[Side, str, str], ...]
+    sides: tuple[tuple[Side, SafeString, str, str], ...]
     rows: tuple[Difference, ...]
 
 
@@ -77,7 +79,7 @@ def side_by_side(opened: links.Opened, first: ReplayState, second: ReplayState, 
     states = (only_replayed(first), only_replayed(second))
     ab = AbView(session, session, AbState(*states))
     sides = tuple(
-        (replace(side, figure=cleaned_figure(side.figure, choice)), name, _at(opened, state))
+        (side, cleaned_figure(side.figure, choice), name, _at(opened, state))
         for side, name, state in zip(ab.sides, whose, states, strict=True)
     )
     rows = [row for row in ab.rows if row.name in SHOWN]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sessions.engine.base import registry
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
@@ -20,16 +18,21 @@ FLOOR_WORDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class RangeField:
-    """One range: the parameter, its ends, its steps; ``hint`` says what the parameter may be."""
+    """One range: the parameter, its ends, its steps."""
 
-    name: str
-    title: str
-    options: tuple[Option, ...]
-    low: str
-    high: str
-    n: str
+    def __init__(
+        self, name: str, over: Over | None, numbers: list[parameters.Spec], *, optional: bool, title: str
+    ) -> None:
+        key = over.key if over else None
+        self.name, self.title = name, title
+        self.options = [Option("", "nothing", over is None)] if optional else []
+        for spec in numbers:
+            unit = f", {spec.unit}" if spec.unit else ""
+            self.options.append(Option(spec.name, f"{spec.label}{unit}", spec.name == key))
+        self.options.append(Option(WINDOW, "Context window, tokens", key == WINDOW))
+        self.low, self.high = (f"{over.low:,.10g}", f"{over.high:,.10g}") if over else ("", "")
+        self.n = str(over.n) if over else ""
 
 
 class FixedField:
@@ -67,13 +70,13 @@ class SweepForm:
             Option(p.name, p.label or p.name, state.several and p.name in state.policies, p.help) for p in every
         ]
         self.slots = [
-            _slot(slot, None if state.several or number >= len(overs) else overs[number], numbers,
+            RangeField(slot, None if state.several or number >= len(overs) else overs[number], numbers,
                   optional=bool(number), title=title)
             for number, (slot, title) in enumerate(zip(SLOTS, ("Vary", "Second range"), strict=True))
         ]  # fmt: skip
         shared = overs[0] if state.several and overs else None
         common = _common(state) if state.several else []
-        self.shared_slot = _slot(SLOTS[0], shared, common, optional=True, title="Vary")
+        self.shared_slot = RangeField(SLOTS[0], shared, common, optional=True, title="Vary")
         self.fixed = [FixedField(spec, state) for spec in specs if spec.name not in swept]
         self.n_fixed = len(params)
         floors = (name for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES)
@@ -104,15 +107,3 @@ def _common(state: SweepState) -> list[parameters.Spec]:
     ]
     shared = set.intersection(*found) if found else set()
     return [spec for spec in parameters.specs(state.replay.plugin.params) if spec.name in shared]
-
-
-def _slot(slot: str, over: Over | None, numbers: list[parameters.Spec], *, optional: bool, title: str) -> RangeField:
-    options = [Option("", "nothing", over is None)] if optional else []
-    for spec in numbers:
-        unit = f", {spec.unit}" if spec.unit else ""
-        current = over is not None and spec.name == over.key
-        options.append(Option(spec.name, f"{spec.label}{unit}", current))
-    options.append(Option(WINDOW, "Context window, tokens", over is not None and over.key == WINDOW))
-    if over is None:
-        return RangeField(slot, title, tuple(options), "", "", "")
-    return RangeField(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sessions.engine.base.moments import moment
 from sessions.engine.search.terms import Query, marker, said, without_secrets
 from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Content, Message
+from sessions.engine.transcript.types import Content, Message, RecordedCompaction
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import ShownBlock, marked, shown
 from sessions.pages.ui.causes import held
@@ -36,22 +36,17 @@ class Turn(MessageFigures):
         self.gone_after = next(gone, 0)
 
 
-@dataclass(frozen=True, slots=True)
 class Cut:
-    """A recorded compaction: ``number`` from 1; ``counted`` is the recorded figure of a false one."""
+    """A recorded compaction: ``number`` from 1; ``counted`` is the recorded figure of a false one.
 
-    number: int
-    request: int
-    is_false: bool
-    counted: int | None
-    before: int | None
-    after: int | None
-    n_gone: int
+    ``label`` says how the tokens ``before`` are known.
+    """
 
-    @property
-    def label(self) -> str:
-        """How the tokens before are known."""
-        return "measured" if self.before == self.counted else "estimated"
+    def __init__(self, number: int, compaction: RecordedCompaction, before: int | None, *, is_false: bool) -> None:
+        self.number, self.request, self.is_false = number, compaction.request, is_false
+        self.counted, self.before, self.after = compaction.tokens_before, before, compaction.tokens_after
+        self.n_gone = max(compaction.boundary - len(compaction.preserved), 0)
+        self.label = "measured" if before == self.counted else "estimated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +70,7 @@ def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
     found = {}
     for number, (compaction, before) in enumerate(zip(view.weighed.transcript.compactions, held(view), strict=True)):
         at = compaction.boundary if compaction.message is None else compaction.message
-        found[at] = Cut(
-            number + 1, compaction.request, number in false, compaction.tokens_before, before,
-            compaction.tokens_after, max(compaction.boundary - len(compaction.preserved), 0),
-        )  # fmt: skip
+        found[at] = Cut(number + 1, compaction, before, is_false=number in false)
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.agents.agent import writer_of
@@ -105,14 +104,19 @@ PIPS = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 FAR = 1.1
 
 
-@dataclass(frozen=True, slots=True)
 class Proof:
-    """One row of evidence and the message that it stands at, None where it names none."""
+    """One row of evidence and the message that it stands at, None where it names none.
 
-    text: str
-    message: int | None
-    place: str
-    label: str
+    It has no link where it stands at the verdict's ``own`` request, which the card links already.
+    """
+
+    def __init__(self, row: Evidence, transcript: Transcript, own: int) -> None:
+        self.text, self.label, self.message, self.place = row.text, row.label, row.message, ""
+        if row.message is not None:
+            self.place = f"message {row.message:,}"
+        elif row.request is not None:
+            self.message = None if row.request == own else _message(transcript, row.request)
+            self.place = f"request {row.request:,}"
 
 
 class Card:
@@ -124,7 +128,7 @@ class Card:
 
     def __init__(self, verdict: Verdict, transcript: Transcript) -> None:
         def proofs(rows: Iterable[Evidence]) -> list[Proof]:
-            return [_proof(row, transcript, verdict.request) for row in rows]
+            return [Proof(row, transcript, verdict.request) for row in rows]
 
         self.verdict, self.words = verdict, WORDS[verdict.what]
         self.at_end = verdict.request >= len(transcript.requests)
@@ -144,16 +148,6 @@ def _message(transcript: Transcript, request: int | None) -> int | None:
         return None
     known = transcript.requests[request].message if request < len(transcript.requests) else None
     return known if known is not None else len(transcript.messages) - 1
-
-
-def _proof(row: Evidence, transcript: Transcript, own: int) -> Proof:
-    """A row without a link where it stands at the verdict's ``own`` request, which the card links already."""
-    if row.message is not None:
-        return Proof(row.text, row.message, f"message {row.message:,}", row.label)
-    if row.request is not None:
-        here = None if row.request == own else _message(transcript, row.request)
-        return Proof(row.text, here, f"request {row.request:,}", row.label)
-    return Proof(row.text, None, "", row.label)
 
 
 def _bars(verdict: Verdict) -> tuple[tuple[Bar, ...], float | None, float]:
