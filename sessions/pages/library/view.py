@@ -99,7 +99,7 @@ def _line(chosen: Synced, before: str = "") -> listing.Line:
     changed, n = LiveSource.objects.aggregate(changed=Max("changed_at"), n=Count("*")).values()
     seen = whole(before.partition(" ")[0])
     first = n if seen is None else seen
-    return listing.sync_line(
+    return listing.Line(
         chosen,
         progress(settings.DATA),
         seen=f"{first} {changed.isoformat() if changed else ''}",

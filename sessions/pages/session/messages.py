@@ -38,20 +38,14 @@ class ListRow(MessageFigures):
         self.selected, self.href = selected, reverse("sessions:inspector", args=[session_id, index])
 
 
-@dataclass(frozen=True, slots=True)
 class ListPage:
     """Rows ``start`` to ``stop`` of ``total`` that match, and the ways to the rows before and after."""
 
-    rows: tuple[ListRow, ...]
-    start: int
-    total: int
-    later: Link | None = None
-    earlier: Link | None = None
-
-    @property
-    def stop(self) -> int:
-        """One past the last row shown."""
-        return self.start + len(self.rows)
+    def __init__(
+        self, rows: Sequence[ListRow], start: int, total: int, later: Link | None = None, earlier: Link | None = None
+    ) -> None:
+        self.rows, self.start, self.stop, self.total = rows, start, start + len(rows), total
+        self.later, self.earlier = later, earlier
 
 
 @dataclass(frozen=True, slots=True)

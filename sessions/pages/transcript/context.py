@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from sessions.engine.base.moments import moment
 from sessions.engine.search.terms import Query, marker, said, without_secrets
@@ -49,20 +48,12 @@ class Cut:
         self.label = "measured" if before == self.counted else "estimated"
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
-    """A way to a message; ``cut`` is the number of the compaction before it, 0 for none."""
+    """A way to a message, ``anchor`` on its page; ``cut`` is the number of the compaction before it, 0 for none."""
 
-    words: str
-    message: int
-    alarm: bool = False
-    note: str = ""
-    cut: int = 0
-
-    @property
-    def anchor(self) -> str:
-        """Where on the page it is."""
-        return f"#cut-{self.cut}" if self.cut else f"#m-{self.message}"
+    def __init__(self, words: str, message: int, *, alarm: bool = False, note: str = "", cut: int = 0) -> None:
+        self.words, self.message, self.alarm, self.note = words, message, alarm, note
+        self.anchor = f"#cut-{cut}" if cut else f"#m-{message}"
 
 
 def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
@@ -100,7 +91,9 @@ def places(view: Overview, marks: dict[int, Cut]) -> tuple[Place, ...]:
         name = called(view.messages[view.worst], view.tools).capitalize()
         found.append(Place(f"{name} {figures.factor(view.factors[view.worst])}", view.worst))
     found += [
-        Place(f"Compaction {cut.number}{', false alarm' if cut.is_false else ''}", at, cut.is_false, cut=cut.number)
+        Place(
+            f"Compaction {cut.number}{', false alarm' if cut.is_false else ''}", at, alarm=cut.is_false, cut=cut.number
+        )
         for at, cut in marks.items()
     ]
     return (*sorted(found, key=lambda place: place.message), Place("End", last))
