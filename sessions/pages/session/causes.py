@@ -73,14 +73,16 @@ class CauseRow:
         self.harm: Harm | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Lead:
     """What the page's first button does: show the worst point in a replay, or try a threshold."""
 
-    does: str
-    href: str
-    certainty: str
-    meters: Meters | None = None
+    def __init__(self, session_id: str, view: Overview) -> None:
+        found, urls, own = worst(view), session_urls(session_id), own_state(view.weighed)
+        happened = found is not None and found.what == COMPACTION
+        self.does = "Show it happen" if happened else "Try a threshold"
+        self.href = urls.to_replay(own, request=found.request) if found and happened else urls.to_replay(own)
+        self.certainty = found.certainty if found else ""
+        self.meters = _meters(urls, own, found) if found and happened else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,16 +151,6 @@ def message_that_matters(view: Overview) -> int:
 def worst(view: Overview) -> Verdict | None:
     """The verdict that the headline is about."""
     return leading(view.verdicts, len(view.weighed.transcript.requests))
-
-
-def build_lead(session_id: str, view: Overview) -> Lead:
-    """Where the first button leads."""
-    found, urls, own = worst(view), session_urls(session_id), own_state(view.weighed)
-    if found is None or found.what != COMPACTION:
-        return Lead("Try a threshold", urls.to_replay(own), "" if found is None else found.certainty)
-    return Lead(
-        "Show it happen", urls.to_replay(own, request=found.request), found.certainty, _meters(urls, own, found)
-    )
 
 
 def _meters(urls: Urls, own: ReplayState, found: Verdict) -> Meters | None:

@@ -53,7 +53,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
     calls = _callers(view) if children else {}
     return {
         "facts": facts.leading(view, replays.recording(found.pk).cost),
-        "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
+        "lead": view.once("lead", lambda: causes.Lead(found.pk, view)),
         "causes": view.once("causes", lambda: causes.build_causes(found.pk, view)),
         "heavy": causes.heavy(view),
         "tells_more": bool(view.verdicts),

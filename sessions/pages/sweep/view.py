@@ -148,18 +148,14 @@ def start(request: HttpRequest) -> HttpResponse:
         return redirect("sessions:sweeps")
     one = bool(request.GET.get("one"))
     state = _asked(sessions, request.GET, one=one)
-    address, swept = _address(state, sessions, one=one), _swept(state, sessions)
+    path = reverse("sessions:sweep", args=[sessions[0].pk]) if one else reverse("sessions:sweeps")
+    address = f"{path}?{urlstate.query(replace(state, sessions=()) if one else state)}"
+    swept = _swept(state, sessions)
     if not swept.error and swept.n_total and not swept.complete:
         _, queued = sweep_runs.start(options=swept.options, versions=versions(sessions), query=address)
         if queued:
             tasks.wake()
     return redirect(address)
-
-
-def _address(state: urlstate.SweepState, sessions: list[Session], *, one: bool) -> str:
-    if one:
-        return f"{reverse('sessions:sweep', args=[sessions[0].pk])}?{urlstate.query(state, sessions=())}"
-    return f"{reverse('sessions:sweeps')}?{urlstate.query(state)}"
 
 
 @require_POST

@@ -31,7 +31,8 @@ class WhyView:
     def __init__(self, session_id: str, view: Overview) -> None:
         # In the order they came; the JSON has all.
         self.cards = [Card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS]]
-        self.events = build_events(session_id, view, len(self.cards))
+        groups = grouped(view.verdicts, len(view.weighed.transcript.requests))  # that of the headline first
+        self.events = [EventRow(session_id, view, group, len(self.cards)) for group in groups[:MOST]]
         self.aftermath = AftermathTable(session_id, view)
         self.gates, self.fit = OverCountView(session_id, view), FitView(view)
         self.recorded = RecordedView(session_id, view.comparison) if view.comparison else None
@@ -70,12 +71,6 @@ class EventRow:
         self.n_more = max(0, group.n - NAMED)
         self.wrong, self.message = group.lead.cause in WRONG_COUNT, named_message(group.lead)
         self.href = event_href(session_id, view.weighed, group.lead)
-
-
-def build_events(session_id: str, view: Overview, n_cards: int) -> tuple[EventRow, ...]:
-    """The rows, the one of the headline first; ``n_cards`` verdicts have a card of their own below."""
-    groups = grouped(view.verdicts, len(view.weighed.transcript.requests))
-    return tuple(EventRow(session_id, view, group, n_cards) for group in groups[:MOST])
 
 
 def _words(verdict: Verdict) -> str:

@@ -120,9 +120,9 @@ def _is(result: GateResult, own: Trigger | None) -> bool:
 
 
 def _rank(result: GateResult, own: Trigger | None) -> tuple[bool, bool, int]:
-    """Those that fire or should come first, the agent's own before others, then the wrongest."""
-    verdict = _verdict(result)
-    return not verdict, not _is(result, own), ORDER.index(verdict or RIGHT)
+    """Those that fire or should come first, the agent's own before others, then those with the worst firing."""
+    verdicts = {firing.verdict for firing in result.firings} | ({MISSED} if result.missed else set())
+    return not verdicts, not _is(result, own), min(map(ORDER.index, verdicts), default=ORDER.index(RIGHT))
 
 
 def _tempted(results: Iterable[GateResult]) -> WorstMessage | None:
@@ -135,12 +135,6 @@ def _tempted(results: Iterable[GateResult]) -> WorstMessage | None:
         return None
     message, request = max(held, key=lambda place: (len(held[place]), *(-at for at in place)))
     return WorstMessage(message, request, len(held[message, request]))
-
-
-def _verdict(result: GateResult) -> str:
-    """What the gate comes to: the worst of its firings, "" where it never fires and never should."""
-    verdicts = {firing.verdict for firing in result.firings} | ({MISSED} if result.missed else set())
-    return next((verdict for verdict in ORDER if verdict in verdicts), "")
 
 
 def _lane(row: GateRow) -> GateTrack:
