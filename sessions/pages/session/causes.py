@@ -55,7 +55,7 @@ class CauseRow:
         alone = first if self.n == 1 and first.what == COMPACTION else None
         before, after = (None, None) if alone is None else (held(view)[alone.number], _left(view, alone))
         false = first.what == COMPACTION and is_false(first)
-        self.requests = [one.request for one in found]
+        self.requests, self.first = [one.request for one in found], first.request
         self.what, self.cause, self.certainty = first.what, first.label, first.certainty
         self.badge = "false alarm" if false else {ERROR: "refused", COMPACTION: ""}.get(first.what, "missing")
         self.alarm = false or first.what == ERROR
