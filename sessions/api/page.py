@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.conf import settings
@@ -13,28 +12,28 @@ from django.views.decorators.http import require_safe
 from sessions.api.routes import api
 
 
-@dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of an operation as the page shows it."""
 
-    name: str
-    place: str
-    kind: str
-    default: str
-    about: str
+    def __init__(self, found: dict[str, Any]) -> None:
+        schema = found["schema"]
+        kinds = [schema.get("type"), *(one.get("type") for one in schema.get("anyOf", ()))]
+        default = schema.get("default")
+        self.name, self.place = found["name"], found["in"]
+        self.kind = " or ".join(kind for kind in kinds if kind and kind != "null")
+        self.default = "" if default in (None, "", []) else str(default)
+        self.about = found.get("description", schema.get("description", ""))
 
 
-@dataclass(frozen=True, slots=True)
 class Operation:
     """One operation; ``about`` are words and code in turn, ``answers`` its status codes."""
 
-    id: str
-    method: str
-    path: str
-    summary: str
-    about: tuple[tuple[bool, str], ...]
-    parameters: tuple[Parameter, ...]
-    answers: str
+    def __init__(self, path: str, method: str, found: dict[str, Any]) -> None:
+        self.id, self.path, self.method = found["operationId"], path, method.upper()
+        self.summary = found.get("summary", "")
+        self.about = [(at % 2 == 1, words) for at, words in enumerate(found.get("description", "").split("`"))]
+        self.parameters = [Parameter(one) for one in found.get("parameters", ())]
+        self.answers = ", ".join(str(code) for code in found["responses"])
 
 
 @require_safe
@@ -47,28 +46,5 @@ def docs(request: HttpRequest) -> HttpResponse:
 def operations(found: dict[str, Any]) -> tuple[Operation, ...]:
     """Every operation of an OpenAPI document, in its order."""
     return tuple(
-        Operation(
-            one["operationId"],
-            method.upper(),
-            path,
-            one.get("summary", ""),
-            tuple((at % 2 == 1, words) for at, words in enumerate(one.get("description", "").split("`"))),
-            tuple(_parameter(p) for p in one.get("parameters", ())),
-            ", ".join(str(code) for code in one["responses"]),
-        )
-        for path, methods in found["paths"].items()
-        for method, one in methods.items()
-    )
-
-
-def _parameter(found: dict[str, Any]) -> Parameter:
-    schema = found["schema"]
-    kinds = [schema.get("type"), *(one.get("type") for one in schema.get("anyOf", ()))]
-    default = schema.get("default")
-    return Parameter(
-        found["name"],
-        found["in"],
-        " or ".join(kind for kind in kinds if kind and kind != "null"),
-        "" if default in (None, "", []) else str(default),
-        found.get("description", schema.get("description", "")),
+        Operation(path, method, one) for path, methods in found["paths"].items() for method, one in methods.items()
     )

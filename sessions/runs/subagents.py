@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
 
 from sessions import selectors
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.sweeps.subagents import NO_TYPE, types_of
-
-if TYPE_CHECKING:
-    from sessions.models import Session
+from sessions.models import Session
 
 KEPT = 32
 TYPES: Remembered[dict[str, str]] = Remembered("subagent types", KEPT)

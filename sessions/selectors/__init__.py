@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
@@ -17,6 +17,7 @@ from sessions.adapters.cache import Cache
 from sessions.engine.base.errors import TextGone
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import own_changes
+from sessions.engine.reading.texts import Texts
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.sweeps.regret import FIXED_SIZE
 from sessions.engine.transcript.types import Content
@@ -26,9 +27,6 @@ from sessions.models.session import SessionQuerySet
 from sessions.selectors import columns, files, library
 from sessions.selectors import search as texts_found
 from sessions.selectors.library import CHOICES, FILTERS
-
-if TYPE_CHECKING:
-    from sessions.engine.reading.texts import Texts
 
 PAGE = 100
 """Rows of a page of messages or sessions unless the view asks for fewer."""
@@ -316,8 +314,6 @@ def message_contents(session: Session, index: int) -> tuple[Content, ...]:
 
 def load_texts(session: Session) -> Texts:
     """The texts of a session, read from its upload when asked for."""
-    from sessions.engine.reading.texts import Texts
-
     return Texts(lambda: open_text(session), session.format)
 
 

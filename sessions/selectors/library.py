@@ -89,37 +89,35 @@ def newest(found: SessionQuerySet, names: list[str]) -> dict[str, tuple[str, ...
     return made
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbours:
-    """The root sessions beside one in its project, ``project`` "" where none is recorded; None at either end."""
+def neighbours(session: Session) -> tuple[Session | None, Session | None] | None:
+    """The root sessions above and below one in its project's list, or among those without one, by time.
 
-    project: str
-    newer: Session | None
-    older: Session | None
-
-
-def neighbours(session: Session, project: str | None) -> Neighbours | None:
-    """What stands above and below a session in its project's list, or among those without one, by time; None for
-    subagents and branches that were left.
-
-    Two queries, each of one row.
+    None at either end; no pair for subagents and branches that were left.  Two queries, each of one row.
     """
     if session.parent_id or session.branch_of_id:
         return None
+    project, ended = getattr(session, "project", None), session.ended_at
     seen = Session.objects.seen_by(viewer()).roots().order_by()
     found = seen.filter(figures__project=project) if project else seen.filter(NAMELESS)
-    ended = session.ended_at
-    above = Q(ended_at__isnull=False) if ended is None else Q(ended_at__gt=ended)
-    below = Q(pk__in=()) if ended is None else Q(ended_at__lt=ended) | Q(ended_at__isnull=True)
-    alike = Q(ended_at=ended)  # of one time: what was stored last comes first, then by its place in its file
-    for name, up, down in (("created_at", "gt", "lt"), ("position", "lt", "gt"), ("pk", "lt", "gt")):
-        value = getattr(session, name)
-        above |= alike & Q(**{f"{name}__{up}": value})
-        below |= alike & Q(**{f"{name}__{down}": value})
-        alike &= Q(**{name: value})
     # The bound by time alone can be looked up in an index; which of one time comes first cannot.
     within = Q() if ended is None else Q(ended_at__gte=ended)
     beyond = Q(ended_at__isnull=True) if ended is None else Q(ended_at__lte=ended) | Q(ended_at__isnull=True)
-    newer = found.filter(within, above).sorted_by("-last").first()
-    older = found.filter(beyond, below).sorted_by("last").first()
-    return Neighbours(project or "", newer, older)
+    newer = found.filter(within, _beside(session, above=True)).sorted_by("-last").first()
+    older = found.filter(beyond, _beside(session, above=False)).sorted_by("last").first()
+    return newer, older
+
+
+def _beside(session: Session, *, above: bool) -> Q:
+    """What stands above a session in the order "last", or below it."""
+    beside, alike = Q(pk__in=()), Q()
+    for column in ordering("last"):
+        name = column.expression.name  # type: ignore[union-attr]  # each is a field
+        value = getattr(session, name)
+        if value is None:  # behind all that have one
+            further = Q(**{f"{name}__isnull": False}) if above else Q(pk__in=())
+        else:
+            further = Q(**{f"{name}__{'gt' if column.descending == above else 'lt'}": value})
+            further |= Q(**{f"{name}__isnull": True}) if column.nulls_last and not above else Q()
+        beside |= alike & further
+        alike &= Q(**{name: value})
+    return beside

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from sessions import selectors
 from sessions.adapters.anthropic_client import Access, Client
@@ -19,18 +19,16 @@ from sessions.engine.base.words import no_compaction
 from sessions.engine.policies.policy import Item
 from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay
 from sessions.engine.quality.calls import TARGET_CHARS
+from sessions.engine.quality.index import Index
 from sessions.engine.quality.probes import Probe, Question, own_probes
 from sessions.engine.reading import jsonio
+from sessions.engine.reading.texts import Texts
 from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Content, Kind, Transcript
 from sessions.models import Session
 from sessions.services import model_summaries
 from sessions.services.indexed import index_of
 from sessions.services.model_access import bucket
-
-if TYPE_CHECKING:
-    from sessions.engine.quality.index import Index
-    from sessions.engine.reading.texts import Texts
 
 KIND = "judgement"
 REPLICATES = 3

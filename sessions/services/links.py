@@ -6,7 +6,7 @@ import datetime as dt
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.auth.hashers import make_password
 from django.db import transaction
@@ -59,16 +59,13 @@ def create_link(
 ) -> NewLink:
     """Freeze ``state`` (a query string) of a view behind a random token; ``remarks`` by message.  Raises ValueError."""
     terms = terms or Terms()
-    token = secrets.token_urlsafe(TOKEN_BYTES)
-    link = ReplayLink.objects.create(
-        token_hash=digest(token),
+    return _made(
         session=session,
         view=LinkedView(view),
         state=state,
-        title=title[:255],
+        title=title,
         note=note,
         remarks=[list(one) for one in remarks],
-        version=ctxweb_version(),
         maker_id=maker_id,
         expires_at=None if terms.days is None else timezone.now() + dt.timedelta(days=terms.days),
         password=make_password(terms.password) if terms.password else "",
@@ -77,7 +74,13 @@ def create_link(
         moves=terms.moves and view == LinkedView.REPLAY,
         takes_replies=terms.takes_replies and terms.moves and view == LinkedView.REPLAY,
     )
-    return NewLink(link, token)
+
+
+def _made(*, title: str, **fields: Any) -> NewLink:
+    """A link under a random token."""
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    fields |= {"token_hash": digest(token), "title": title[:255], "version": ctxweb_version()}
+    return NewLink(ReplayLink.objects.create(**fields), token)
 
 
 def reply(*, to: ReplayLink, state: str, title: str, note: str, author: str, maker_id: int | None) -> NewLink:
@@ -88,14 +91,11 @@ def reply(*, to: ReplayLink, state: str, title: str, note: str, author: str, mak
         first = ReplayLink.objects.select_for_update().get(pk=to.pk)
         if first.replies.count() >= MOST_REPLIES:
             raise TooManyRepliesError(f"This link has {MOST_REPLIES} replies; it takes no more.")
-        token = secrets.token_urlsafe(TOKEN_BYTES)
-        link = ReplayLink.objects.create(
-            token_hash=digest(token), session_id=first.session_id, view=LinkedView.REPLAY, state=state,
-            title=title[:255], note=note, maker_id=maker_id, author=author, reply_to=first, moves=True,
-            version=ctxweb_version(), expires_at=first.expires_at, password=first.password, left_in=first.left_in,
-            words=first.words,
+        return _made(
+            session_id=first.session_id, view=LinkedView.REPLAY, state=state, title=title, note=note,
+            maker_id=maker_id, author=author, reply_to=first, moves=True, expires_at=first.expires_at,
+            password=first.password, left_in=first.left_in, words=first.words,
         )  # fmt: skip
-    return NewLink(link, token)
 
 
 def find_link(*, token: str) -> ReplayLink | None:

@@ -5,22 +5,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from sessions import selectors
 from sessions.engine.costs.cost import Cost, Totals
 from sessions.engine.quality.recall import COUNTS
 from sessions.engine.reading import jsonio
+from sessions.engine.reading.texts import Texts
+from sessions.engine.replays.replay import Replay
 from sessions.engine.sweeps.sweep import Axis, Over, Row, Setting, Sweep, grid, recorded_row, sweep, value_of
 from sessions.models import Session
 from sessions.services.prices import prices_for
 
-if TYPE_CHECKING:
-    from sessions.engine.reading.texts import Texts
-    from sessions.engine.replays.replay import Replay
-
-    Columns = Callable[[Replay], Mapping[str, float]]
-
+Columns = Callable[[Replay], Mapping[str, float]]
 Record = list[Any]
 FIGURES = [*Row.__dataclass_fields__, *COUNTS]
 """What a kept row holds: one kept with other figures is made anew."""

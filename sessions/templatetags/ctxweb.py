@@ -50,6 +50,7 @@ register.filter("stamp", figures.stamp)
 register.simple_tag(figures.plural, name="plural")
 register.simple_tag(figures.percent, name="share")
 register.simple_tag(trust_html, name="trust")
+register.simple_tag(figure_html, name="figure")
 register.simple_tag(neighbours, name="neighbours")
 register.filter("project_word", lambda folder: project_words(folder)[0])
 register.simple_tag(lambda: EXAMPLE, name="paste_example")
@@ -60,12 +61,6 @@ def meanings(*words: str) -> list[tuple[str, str]]:
     """Each word with what the glossary says about it; those that it has."""
     known = glossary()
     return [(word, known[word]) for word in words if word in known]
-
-
-@register.simple_tag
-def figure(value: float | None, unit: str, label: str, how: str = "", *, short: bool = False) -> SafeString:
-    """A figure with its unit and how it is known; see ``labelled.figure_html``."""
-    return figure_html(value, unit, label, how=how, short=short)
 
 
 @register.simple_tag

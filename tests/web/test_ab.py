@@ -16,7 +16,7 @@ from sessions.engine.replays.replay import replay
 from sessions.engine.reports import report
 from sessions.models import SavedView, Session
 from sessions.pages.ab import state as urlstate
-from sessions.pages.ab.context import build_ab
+from sessions.pages.ab.context import AbView
 from sessions.selectors import load_weighed
 from tests.web.stored import pressed, store
 
@@ -53,7 +53,7 @@ def test_errors_name_their_side() -> None:
 def test_axes_are_shared_and_figures_are_the_engines(session: Session) -> None:
     weighed = load_weighed(session.pk)
     a, b = (replay(weighed, "sliding_window", params={"trigger": t}, window=20_000) for t in ("80", "60"))
-    view = build_ab(session, session, parsed(TWO))
+    view = AbView(session, session, parsed(TWO))
     figures = [jsonio.loads(side.figure.encode()) for side in view.sides]
     assert figures[0]["layout"]["yaxis"]["range"] == figures[1]["layout"]["yaxis"]["range"]
     assert figures[0]["layout"]["xaxis"]["range"] == figures[1]["layout"]["xaxis"]["range"]

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sessions.engine.quality.carry import WorkingSet
 from sessions.engine.reading import jsonio
 from sessions.engine.weigh.calibration.fit import FitPoint
-from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephone_figure
+from sessions.pages.quality.chart import Chain, carried_figure, telephone_figure
 from sessions.pages.session import bars as charts_bars
 from sessions.pages.session.bars import Bar, Cut, Mark, Pressure, binned, byte_scale
 from sessions.pages.session.chart import pressure_figure
@@ -166,8 +167,10 @@ def test_few_messages_are_not_binned() -> None:
     scatter_figure([], []),
     residual_figure(POINTS, POINTS[:5], 3_000),
     residual_figure([], [], 0),
-    carried_figure(Curves(range(2_000), [9_000] * 2_000, [4_000] * 2_000, [500] * 2_000, [700])),
-    carried_figure(Curves([], [], [], [])),
+    carried_figure(
+        WorkingSet((), tuple(range(2_000)), (9_000,) * 2_000, (4_000,) * 2_000, (500,) * 2_000, None), [700]
+    ),
+    carried_figure(WorkingSet((), (), (), (), (), None)),
     telephone_figure([Chain("one", [90.0, 40.0]), Chain("two", []), Chain("three", [50.0])]),
     telephone_figure([]),
 ])  # fmt: skip

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from sessions.models import Job, Session, SessionFigures, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.library.context import FIRST_ROWS, MORE_ROWS
-from sessions.selectors.library import PROJECTS, SHOWN, Neighbours, neighbours
+from sessions.selectors import get_session
+from sessions.selectors.library import PROJECTS, SHOWN, neighbours
 from sessions.services.work import work_one
 from tests.web.rows import NOON, make_session
 from tests.web.stored import pressed, store
@@ -97,13 +98,13 @@ def test_neighbours_are_those_of_the_projects_list(client: Client) -> None:
     make_session(9, parent=Session.objects.get(pk="s_000001"))
     listed = re.findall(r'class="name" href="/s/(\w+)/"', get(client, "/?project=%2Fhome%2Fx%2Fmine"))
     for at, pk in enumerate(listed):
-        beside = neighbours(Session.objects.get(pk=pk), "/home/x/mine")
+        beside = neighbours(get_session(pk))
         assert beside is not None
-        found = [None if one is None else one.pk for one in (beside.newer, beside.older)]
+        found = [None if one is None else one.pk for one in beside]
         assert found == [listed[at - 1] if at else None, listed[at + 1] if at + 1 < len(listed) else None]
     assert len(listed) == 4
-    assert neighbours(Session.objects.get(pk="s_000008"), "/home/x/other") == Neighbours("/home/x/other", None, None)
-    assert neighbours(Session.objects.get(pk="s_000009"), None) is None
+    assert neighbours(get_session("s_000008")) == (None, None)
+    assert neighbours(get_session("s_000009")) is None
 
 
 def test_more_projects_come_as_a_link_and_as_a_fragment(client: Client) -> None:

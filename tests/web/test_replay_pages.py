@@ -26,7 +26,7 @@ from sessions.pages.ui import compact_at as compact_at_module
 from sessions.pages.ui.addresses import Urls
 from sessions.pages.ui.chart import thousands
 from sessions.pages.ui.compact_at import compact_at
-from sessions.pages.ui.controls import controls
+from sessions.pages.ui.controls import Controls
 from sessions.runs import replay_state as urlstate
 from sessions.runs import replays
 from tests.every import examples
@@ -355,7 +355,7 @@ def test_how_much_is_kept_goes_as_far_as_the_session(session: Session) -> None:
 
     def track(**asked: str) -> float:
         query = {f"p.{name}": value for name, value in asked.items()}
-        keep = controls(weighed, urlstate.parse({"policy": "parametric", "window": "64000", **query})).keep
+        keep = Controls(weighed, urlstate.parse({"policy": "parametric", "window": "64000", **query})).keep
         assert keep is not None
         return keep.high
 
@@ -393,7 +393,7 @@ def test_a_move_of_the_slider_builds_what_it_shows(
     asked: list[object] = []
     table = compact_at_module.threshold_table
     monkeypatch.setattr(compact_at_module, "threshold_table", lambda *given: asked.append(given) or table(*given))
-    monkeypatch.setattr(replay_page.controls, "controls", lambda *given: pytest.fail("a form that nobody sees"))
+    monkeypatch.setattr(replay_page, "Controls", lambda *given: pytest.fail("a form that nobody sees"))
     moved = get(client, session, f"replay/?{urlencode(here | {'p.pct_override': '50'})}", **HTMX)
     assert not asked
     assert 'data-threshold="90000"' in moved

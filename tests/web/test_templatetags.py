@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sessions.pages.ui import figures
+from sessions.pages.ui.labelled import figure_html
 from sessions.runs.overview import bytes_label
 from sessions.templatetags import ctxweb as tags
 from sessions.templatetags.ctxweb import SPARK_WIDTH, spark_marks, weight_marks
@@ -24,7 +25,7 @@ NOW = dt.datetime(2026, 11, 21, 15, tzinfo=dt.UTC)
      (238_000_000, "238 MB"), (999_600, "1.00 MB"), (2_590_000_000, "2.59 GB"), (None, "none")],
 )  # fmt: skip
 def test_sizes_are_powers_of_ten_with_three_digits(n: int | None, text: str) -> None:
-    shown = tags.figure(n, "bytes", "transcript", "quiet", short=True)
+    shown = figure_html(n, "bytes", "transcript", "quiet", short=True)
     assert f">{text}<" in shown.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -63,8 +64,8 @@ def test_counts_signs_and_shares() -> None:
 
 @pytest.mark.parametrize("how", ["", "word", "cell", "quiet", "plain"])
 def test_a_figure_prints_its_unit_and_its_label(how: str) -> None:
-    tokens = tags.figure(1540, "tokens", "calibrated", how)
-    shown = tags.figure(3_118_884, "bytes", "wire", how)
+    tokens = figure_html(1540, "tokens", "calibrated", how)
+    shown = figure_html(3_118_884, "bytes", "wire", how)
     assert "1,540" in tokens
     assert "3,118,884" in shown
     assert "wire bytes" in shown
@@ -80,11 +81,11 @@ def test_a_figure_prints_its_unit_and_its_label(how: str) -> None:
 )
 def test_a_figure_without_its_label_is_refused(unit: str, label: str) -> None:
     with pytest.raises(ValueError, match="needs a unit and how it is known"):
-        tags.figure(1, unit, label)
+        figure_html(1, unit, label)
 
 
 def test_a_figure_that_is_not_there_claims_nothing() -> None:
-    assert tags.figure(None, "tokens", "measured") == '<span class="muted">none</span>'
+    assert figure_html(None, "tokens", "measured") == '<span class="muted">none</span>'
 
 
 def test_bytes_of_a_capture_are_wire_bytes() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from sessions.engine.quality.thrash import n_futile
 from sessions.models import Session
@@ -18,18 +17,17 @@ from sessions.pages.ui.saw import Saw, saw_figure, top_of
 from sessions.runs import replay_state, replays
 
 
-@dataclass(frozen=True, slots=True)
 class Side:
     """One of the two."""
 
-    letter: str
-    policy: str
-    figure: SafeString
-    label: str
-    says: str
-    replay_href: str
-    warnings: tuple[str, ...]
-    error: str
+    def __init__(
+        self, letter: str, session: Session, state: replay_state.ReplayState, ran: replays.ReplayRun, saw: Saw
+    ) -> None:
+        self.letter, self.policy = letter, ran.replay.policy.label or ran.replay.policy.name
+        self.figure, self.says = figure_json(saw_figure(saw)), says(ran.totals)
+        self.label = weakest_label(ran.replay.labels)
+        self.replay_href = session_urls(session.pk).to_replay(replay_state.only_replayed(state))
+        self.warnings, self.error = ran.replay.warnings, ran.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,53 +39,24 @@ class Difference:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class AbView:
-    """Everything that ``sessions/ab/_view.html`` shows."""
+    """Everything that ``sessions/ab/_view.html`` shows: two replays, of one session or of two."""
 
-    sides: tuple[Side, Side]
-    rows: tuple[Difference, ...]
-    same_session: bool
-    same: bool
-    request: int
-    last: int
-    lists_href: str
-    swap_href: str
-
-
-def build_ab(a: Session, b: Session, state: urlstate.AbState) -> AbView:
-    """The view of two replays, of one session or of two."""
-    runs = replays.run(a.pk, state.a), replays.run(b.pk, state.b)
-    saws = [saw_of(session.pk, ran, None, None) for session, ran in zip((a, b), runs, strict=True)]
-    top = max(top_of(saw) for saw in saws)
-    last = max(len(saw.replay) for saw in saws) - 1
-    shared = [replace(saw, top=top, last=last) for saw in saws]
-    request = _request(state, *runs)
-    swapped = urlstate.AbState(state.b, replay_state.only_replayed(state.a), a.pk if state.session else "")
-    return AbView(
-        sides=(_side("A", a, state.a, runs[0], shared[0]), _side("B", b, state.b, runs[1], shared[1])),
-        rows=_rows(*runs),
-        same_session=a.pk == b.pk,
-        same=a.pk == b.pk and replay_state.only_replayed(state.a) == state.b,
-        request=request,
-        last=last,
-        lists_href=f"{reverse('sessions:diff', args=[a.pk])}?{urlstate.query(state, request=request, event=None)}"
-        if a.pk == b.pk
-        else "",
-        swap_href=f"{reverse('sessions:ab', args=[b.pk])}?{urlstate.query(swapped)}",
-    )
-
-
-def _side(letter: str, session: Session, state: replay_state.ReplayState, ran: replays.ReplayRun, saw: Saw) -> Side:
-    return Side(
-        letter, ran.replay.policy.label or ran.replay.policy.name,
-        figure=figure_json(saw_figure(saw)),
-        label=weakest_label(ran.replay.labels),
-        says=says(ran.totals),
-        replay_href=session_urls(session.pk).to_replay(replay_state.only_replayed(state)),
-        warnings=ran.replay.warnings,
-        error=ran.error,
-    )  # fmt: skip
+    def __init__(self, a: Session, b: Session, state: urlstate.AbState) -> None:
+        runs = replays.run(a.pk, state.a), replays.run(b.pk, state.b)
+        saws = [saw_of(session.pk, ran, None, None) for session, ran in zip((a, b), runs, strict=True)]
+        top, self.last = max(map(top_of, saws)), max(len(saw.replay) for saw in saws) - 1
+        shared = [replace(saw, top=top, last=self.last) for saw in saws]
+        self.sides = Side("A", a, state.a, runs[0], shared[0]), Side("B", b, state.b, runs[1], shared[1])
+        self.rows = _rows(*runs)
+        self.same_session = a.pk == b.pk
+        first = replay_state.only_replayed(state.a)
+        self.same = self.same_session and first == state.b
+        self.request = _request(state, *runs)
+        lists = urlstate.query(state, request=self.request, event=None)
+        self.lists_href = f"{reverse('sessions:diff', args=[a.pk])}?{lists}" if self.same_session else ""
+        swapped = urlstate.AbState(state.b, first, a.pk if state.session else "")
+        self.swap_href = f"{reverse('sessions:ab', args=[b.pk])}?{urlstate.query(swapped)}"
 
 
 def _rows(a: replays.ReplayRun, b: replays.ReplayRun) -> tuple[Difference, ...]:

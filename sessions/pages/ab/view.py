@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.models import Session
 from sessions.pages.ab import state as urlstate
-from sessions.pages.ab.context import build_ab
+from sessions.pages.ab.context import AbView
 from sessions.pages.ui.addresses import session_urls
-from sessions.pages.ui.controls import controls
+from sessions.pages.ui.controls import Controls
 from sessions.pages.ui.view import as_json, asks_fragment, refused, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
@@ -26,7 +26,7 @@ MOST_OTHERS = 60
 def ab(request: HttpRequest, session_id: str) -> HttpResponse:
     """The page; a wrong address shows the nearest replays, says what is wrong and answers 400."""
     found, other, state = read(request, session_id)
-    context = _context(found, other, state) | {"ab": build_ab(found, other, state)}
+    context = _context(found, other, state) | {"ab": AbView(found, other, state)}
     if asks_fragment(request):
         was = (request.GET.get("was"), request.GET.get("b.was"))
         swap = was not in {(None, None), (state.a.policy, state.b.policy)}
@@ -62,8 +62,8 @@ def read(request: HttpRequest, session_id: str) -> tuple[Session, Session, urlst
 
 def _forms(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
     return {
-        "form_a": controls(selectors.load_weighed(found.pk), state.a),
-        "form_b": controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
+        "form_a": Controls(selectors.load_weighed(found.pk), state.a),
+        "form_b": Controls(selectors.load_weighed(other.pk), state.b, prefix=urlstate.PREFIX),
     }
 
 

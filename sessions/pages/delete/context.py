@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sessions.engine.base.words import counted
-from sessions.models import Session, Upload
+from sessions.models import Upload
 from sessions.pages.ui.figures import listed, size
 from sessions.services.deleting import Plan
 
@@ -115,10 +115,7 @@ def document(plan: Plan, *, deleted: bool) -> dict[str, Any]:
             {"upload": str(p.upload.pk), "file": p.upload.filename, "sessions_left": p.n_left} for p in plan.partly
         ],
         "refused": [
-            {_kind(refusal.target): str(refusal.target.pk), "reason": refusal.reason} for refusal in plan.refused
+            {"upload" if isinstance(one.target, Upload) else "session": str(one.target.pk), "reason": one.reason}
+            for one in plan.refused
         ],
     }
-
-
-def _kind(target: Session | Upload) -> str:
-    return "upload" if isinstance(target, Upload) else "session"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 from urllib.parse import parse_qsl
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -37,8 +36,7 @@ def diff(request: HttpRequest, session_id: str) -> HttpResponse:
         joined = "&" if "?" in context["json_url"] else "?"
         context |= {"cli": "", "json_url": f"{context['json_url']}{joined}{urls.beside}", "share_view": "replay"}
     if isinstance(view, DiffView):
-        chosen = exports.diff_choices if view.number is not None else exports.request_choices
-        context["exports"] = chosen(found, _exported(state, view, urls))
+        context["exports"] = exports.choices(found, _exported(state, view, urls))
         context["cli"] = context["cli"] if view.number is not None else ""
     if asks_fragment(request):
         return varied(render(request, "sessions/diff/_view.html", context))
@@ -55,15 +53,20 @@ def _asked(request: HttpRequest, found: Session) -> tuple[urlstate.ReplayState, 
     return replace(two.a, errors=two.errors), two.b, replace(urls, beside=ab_state.second_query(two))
 
 
-def _exported(state: urlstate.ReplayState, view: DiffView, urls: Urls) -> Any:
-    """What the export menu needs: the event's query, or for each side its words and the query of its list."""
+def _exported(state: urlstate.ReplayState, view: DiffView, urls: Urls) -> list[tuple[str, str, str]]:
+    """The lists of the export menu: both sides of the event, else what was sent at each request."""
     if view.number is not None:
-        return urlstate.query(state, event=view.number, request=None, rows=None, layout="", only="")
+        return exports.event_lists(
+            urlstate.query(state, event=view.number, request=None, rows=None, layout="", only="")
+        )
     sides = [(f"sent at request {at:,}", state, at) for at in view.between]
     if view.two_replays:
         second = ab_state.parse({"b.x": ""} | dict(parse_qsl(urls.beside))).b
         sides = [("of A", state, view.request), ("of B", second, view.request)]
-    return [(words, side.policy, urlstate.query(urlstate.only_replayed(side), request=at)) for words, side, at in sides]
+    return [
+        exports.request_list(words, side.policy, urlstate.query(urlstate.only_replayed(side), request=at))
+        for words, side, at in sides
+    ]
 
 
 @require_safe

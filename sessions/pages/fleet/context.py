@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 
 from sessions.engine.sweeps.advice import most_compactions
-from sessions.engine.sweeps.fleet.groups import COUNTS, Group
+from sessions.engine.sweeps.fleet.groups import COUNTS, Group, Threshold
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, RECORDED
 from sessions.pages.fleet import state as urlstate
 from sessions.pages.ui import figures
@@ -46,101 +46,55 @@ class FleetCell:
     is_bad: bool
 
 
-@dataclass(frozen=True, slots=True)
 class FleetRow:
     """One group: ``href`` lists its sessions, ``inside`` shows it alone, grouped by something else."""
 
-    name: str
-    title: str
-    n_sessions: int
-    href: str
-    inside: str
-    cells: tuple[FleetCell, ...]
-    cost: str
-    share: str
-    share_href: str
-
-
-@dataclass(frozen=True, slots=True)
-class ThresholdRow:
-    """All sessions at one threshold."""
-
-    words: str
-    n_compactions: int
-    cost: str
-    change: str
-    n_over: int
-    is_cheapest: bool
-    mark: str
-
-
-@dataclass(frozen=True, slots=True)
-class FleetView:
-    """Everything that the page shows; ``narrowed`` are what the sessions have in common, with the way back."""
-
-    fleet: Fleet
-    tabs: tuple[Choice, ...]
-    heads: tuple[tuple[str, str], ...]
-    column: str
-    total: FleetRow
-    rows: tuple[FleetRow, ...]
-    n_more: int
-    narrowed: tuple[Choice, ...]
-    thresholds: tuple[ThresholdRow, ...]
-    n_unpriced: int
-
-
-def fleet_view(state: urlstate.FleetState, found: Fleet) -> FleetView:
-    """The page's content."""
-    alike = dict(state.alike)
-    here = reverse("sessions:fleet")
-    tabs = tuple(Choice(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY)
-    narrowed = tuple(
-        Choice(
-            f"{WORDS[name]}: {NOT_SAID if value == NOT_RECORDED else value}",
-            here + urlstate.query(state.by, {**alike, name: ""}), True,
-        )
-        for name, value in alike.items()
-    )  # fmt: skip
-    return FleetView(
-        fleet=found,
-        tabs=tabs,
-        heads=HEADS,
-        column=WORDS[state.by],
-        total=_row(found.sums.total, state, alike, "All sessions"),
-        rows=tuple(_group(group, state, alike) for group in found.sums.groups[:MOST]),
-        n_more=max(0, len(found.sums.groups) - MOST),
-        narrowed=narrowed,
-        thresholds=_thresholds(found),
-        n_unpriced=found.sums.total.n_sessions - found.sums.total.n_priced,
-    )
-
-
-def _group(group: Group, state: urlstate.FleetState, alike: Mapping[str, str]) -> FleetRow:
-    value = group.key or NOT_RECORDED
-    name = PurePosixPath(group.key).name or group.key if state.by == "project" else group.key
-    return _row(group, state, {**alike, state.by: value}, name or NOT_SAID)
-
-
-def _row(group: Group, state: urlstate.FleetState, alike: Mapping[str, str], name: str) -> FleetRow:
-    following = BY[(BY.index(state.by) + 1) % len(BY)]
-    return FleetRow(
-        name=name,
-        title=group.key,
-        n_sessions=group.n_sessions,
-        href=_library(alike, ""),
-        inside=reverse("sessions:fleet") + urlstate.query(following, alike),
-        cells=tuple(
+    def __init__(self, group: Group, state: urlstate.FleetState, alike: Mapping[str, str], name: str) -> None:
+        following = BY[(BY.index(state.by) + 1) % len(BY)]
+        self.name, self.title, self.n_sessions = name, group.key, group.n_sessions
+        self.href = _library(alike, "")
+        self.inside = reverse("sessions:fleet") + urlstate.query(following, alike)
+        self.cells = [
             FleetCell(
                 group.sums[key], group.sessions_with[key],
                 _library(alike, ONLY[key]) if group.sums[key] else "", key in ("n_false", "n_refused", "n_missed"),
             )
             for key in COUNTS
-        ),
-        cost="unknown" if group.dollars is None else f"${group.dollars:,.2f}",
-        share="unknown" if group.share_above is None else f"{100 * group.share_above:.0f}%",
-        share_href=_library(alike, "above") if group.dollars_above else "",
-    )  # fmt: skip
+        ]  # fmt: skip
+        self.cost = "unknown" if group.dollars is None else f"${group.dollars:,.2f}"
+        self.share = "unknown" if group.share_above is None else f"{100 * group.share_above:.0f}%"
+        self.share_href = _library(alike, "above") if group.dollars_above else ""
+
+
+class FleetView:
+    """Everything that the page shows; ``narrowed`` are what the sessions have in common, with the way back."""
+
+    def __init__(self, state: urlstate.FleetState, fleet: Fleet) -> None:
+        alike, here = dict(state.alike), reverse("sessions:fleet")
+        self.fleet, self.heads, self.column = fleet, HEADS, WORDS[state.by]
+        self.tabs = [Choice(WORDS[by], here + urlstate.query(by, alike), by == state.by) for by in BY]
+        self.narrowed = [
+            Choice(
+                f"{WORDS[name]}: {NOT_SAID if value == NOT_RECORDED else value}",
+                here + urlstate.query(state.by, {**alike, name: ""}), True,
+            )
+            for name, value in alike.items()
+        ]  # fmt: skip
+        total, groups = fleet.sums.total, fleet.sums.groups
+        self.total = FleetRow(total, state, alike, "All sessions")
+        self.rows = [_group(group, state, alike) for group in groups[:MOST]]
+        self.n_more = max(0, len(groups) - MOST)
+        self.thresholds = _thresholds(fleet.sums.thresholds)
+        recorded = fleet.sums.thresholds[:1]
+        most = most_compactions(recorded[0].compactions) if recorded else 0
+        self.mark = f"cheapest with at most {figures.plural(most, 'compaction')}"
+        self.n_unpriced = total.n_sessions - total.n_priced
+
+
+def _group(group: Group, state: urlstate.FleetState, alike: Mapping[str, str]) -> FleetRow:
+    value = group.key or NOT_RECORDED
+    name = PurePosixPath(group.key).name or group.key if state.by == "project" else group.key
+    return FleetRow(group, state, {**alike, state.by: value}, name or NOT_SAID)
 
 
 def _library(alike: Mapping[str, str], only: str) -> str:
@@ -149,26 +103,16 @@ def _library(alike: Mapping[str, str], only: str) -> str:
     return reverse("sessions:library") + (f"?{urlencode(pairs)}" if pairs else "")
 
 
-def _thresholds(found: Fleet) -> tuple[ThresholdRow, ...]:
-    recorded = next(iter(found.sums.thresholds), None)
-    held = recorded.low if recorded else None
-    most = figures.plural(most_compactions(recorded.compactions) if recorded else 0, "compaction")
-    mark = f"cheapest with at most {most}"
-    rows = []
-    for row in found.sums.thresholds:
+def _thresholds(found: Sequence[Threshold]) -> list[tuple[Threshold, str, str, str]]:
+    """All sessions at each threshold, with its words, the cost, and how far that is from the recorded cost."""
+    held, rows = found[0].low if found else None, []
+    for row in found:
         middle = None if row.low is None else (row.low + (row.high or 0)) / 2
         change = "" if middle is None or not held or row.tokens == RECORDED else f"{100 * (middle / held - 1):+,.0f}%"
-        rows.append(
-            ThresholdRow(
-                _threshold(row.tokens), row.compactions,
-                _range(row.low, row.high), change.replace("-", figures.MINUS), row.n_over, row.is_cheapest, mark,
-            )
-        )  # fmt: skip
-    return tuple(rows)
-
-
-def _threshold(tokens: int | None) -> str:
-    return "Never" if tokens is None else "As recorded" if tokens == RECORDED else figures.count(tokens)
+        cost = _range(row.low, row.high)
+        words = "As recorded" if row.tokens == RECORDED else figures.count(row.tokens)
+        rows.append((row, "Never" if row.tokens is None else words, cost, change.replace("-", figures.MINUS)))
+    return rows
 
 
 def _range(low: float | None, high: float | None) -> str:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from sessions import tasks
 from sessions.pages.fleet import state as urlstate
-from sessions.pages.fleet.context import fleet_view
+from sessions.pages.fleet.context import FleetView
 from sessions.pages.ui.view import as_json, csv_file, part_or_page, private
 from sessions.runs import fleet as fleets
 from sessions.services import figures
@@ -24,7 +24,7 @@ def fleet(request: HttpRequest) -> HttpResponse:
     here = urlstate.query(state.by, state.alike)
     only = [part for name, value in state.alike.items() for part in ("--only", f"{name}={value}")]
     context = {
-        "view": fleet_view(state, fleets.fleet(state.by, state.alike)),
+        "view": FleetView(state, fleets.fleet(state.by, state.alike)),
         "cli": shlex.join(["ctxweb", "fleet", "--by", state.by, *only]),
         "here": f"{reverse('sessions:fleet')}{here}",
         "start_url": f"{reverse('sessions:fleet_start')}{here}",

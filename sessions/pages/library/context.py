@@ -15,16 +15,15 @@ from sessions.engine.agents.agent import agents
 from sessions.engine.base import registry
 from sessions.engine.base.words import home_as_tilde
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED
-from sessions.models import Session, SessionFigures, Upload
+from sessions.models import Session, Upload
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter, Link, project_words
 from sessions.pages.ui.figures import listed, plural, size
 from sessions.pages.ui.labelled import format_label
-from sessions.pages.ui.uploads import upload_table
+from sessions.pages.ui.uploads import UploadTable
 from sessions.selectors import SessionPage
-from sessions.selectors.files import FileGroup
 from sessions.selectors.library import LibraryFacts, Project
-from sessions.selectors.search import Coverage, SessionHits
+from sessions.selectors.search import Coverage
 
 GROUP = "group-"
 """Ids of the rows that stand for a file, before the id of the session whose place they take."""
@@ -53,26 +52,23 @@ KEPT = ("only", "sort", "by", "file", "agent", "client", "project", "week")
 """What the form keeps of an address that it has no field for."""
 
 
-@dataclass(frozen=True, slots=True)
 class Row:
-    """One session, or with ``group`` the sessions of one file, which ``href`` lists; ``hits`` of a search."""
+    """One session, or with ``group`` the sessions of one file, which ``href`` lists; ``hits`` of a search.
 
-    session: Session
-    group: FileGroup | None = None
-    href: str = ""
-    hits: SessionHits | None = None
+    ``figures`` is what the session adds to the fleet; None while that is not worked out.
+    """
 
-    @property
-    def figures(self) -> SessionFigures | None:
-        """What the session adds to the fleet; None while that is not worked out."""
-        return getattr(self.session, "figures", None)
+    def __init__(self, state: urlstate.LibraryState, page: SessionPage, session: Session) -> None:
+        self.session, self.group = session, page.groups.get(session.pk)
+        self.href = urlstate.changed(state, file=self.group.key) if self.group else ""
+        self.hits, self.figures = page.hits.get(session.pk), getattr(session, "figures", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """Rows of a project under its head, ``href`` leads to all of them; without ``name`` all rows of the table."""
 
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     name: str = ""
     path: str = ""
     n_sessions: int = 0
@@ -83,25 +79,17 @@ class Part:
 def parts(state: urlstate.LibraryState, page: SessionPage) -> tuple[Part, ...]:
     """The table: one part, or one for each project."""
     if not page.projects:
-        return (Part(_rows(state, page, page.sessions)),)
+        return (Part([Row(state, page, one) for one in page.sessions]),)
     by_id = {one.pk: one for one in page.sessions}
     return tuple(_part(state, page, one, [by_id[pk] for pk in one.ids if pk in by_id]) for one in page.projects)
 
 
 def _part(state: urlstate.LibraryState, page: SessionPage, project: Project, sessions: Sequence[Session]) -> Part:
-    rows = _rows(state, page, sessions)
+    rows = [Row(state, page, one) for one in sessions]
     n_shown = sum(row.group.n_sessions if row.group else 1 for row in rows)
     href = urlstate.changed(state, project=project.name or NOT_RECORDED) if n_shown < project.n_sessions else ""
     name, path = project_words(project.name)
     return Part(rows, name, path if path != name else "", project.n_sessions, project.dollars, href)
-
-
-def _rows(state: urlstate.LibraryState, page: SessionPage, sessions: Sequence[Session]) -> tuple[Row, ...]:
-    grouped = [(session, page.groups.get(session.pk)) for session in sessions]
-    return tuple(
-        Row(one, group, urlstate.changed(state, file=group.key) if group else "", page.hits.get(one.pk))
-        for one, group in grouped
-    )
 
 
 def also_set(state: urlstate.LibraryState, page: SessionPage) -> tuple[Link, ...]:
@@ -185,7 +173,7 @@ def library_context(
 
 def place_context(uploads: tuple[Upload, ...]) -> dict[str, object]:
     """Where the library lives, and what is being read right now."""
-    return {"table": upload_table(uploads), "place": f"local, {home_as_tilde(str(settings.DATA))}"}
+    return {"table": UploadTable(uploads), "place": f"local, {home_as_tilde(str(settings.DATA))}"}
 
 
 def first_run_context() -> dict[str, object]:
@@ -206,41 +194,17 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
-    """One folder to choose: its path, also as it is shown, what it holds in words, and whether it is chosen."""
-
-    path: str
-    shown: str
-    holds: str
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Kept:
-    """One agent to choose, and its folders where it has one for each project."""
+    """An agent to choose, with its folders where it has one for each project, or such a folder: its path is its name.
+
+    ``holds``: what it has, in words.
+    """
 
     name: str
     label: str
     holds: str
     chosen: bool
-    folders: tuple[Folder, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """Where the keeping in sync stands: its sentence, how far reading is, and what asks again."""
-
-    words: str
-    n_files: int
-    n_read: int
-    is_paused: bool
-    poll: str
-    seconds: int
-
-    @property
-    def is_reading(self) -> bool:
-        """Whether files wait to be read."""
-        return not self.is_paused and self.n_read < self.n_files
+    folders: tuple[Kept, ...] = ()
 
 
 READING_SECONDS, QUIET_SECONDS = 1, 5
@@ -268,11 +232,11 @@ def _grouped(files: Sequence[LocalFile], by: Callable[[LocalFile], str]) -> list
     return [*groups.items()]
 
 
-def _folders(files: Sequence[LocalFile], synced: Synced) -> tuple[Folder, ...]:
+def _folders(files: Sequence[LocalFile], synced: Synced) -> tuple[Kept, ...]:
     found = _grouped(files, lambda one: str(one.folder))
     if len(found) < 2:
         return ()
-    return tuple(Folder(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in found)
+    return tuple(Kept(path, home_as_tilde(path), _holds(some), path in synced.folders) for path, some in found)
 
 
 def other_folders(files: Iterable[LocalFile], synced: Synced) -> tuple[str, ...]:
@@ -286,20 +250,28 @@ def _holds(files: Sequence[LocalFile]) -> str:
     return f"{plural(len(files), 'session')}, {number} {unit}"
 
 
-def sync_line(synced: Synced, reached: Progress, *, seen: str, n_new: int) -> Line:
-    """The line above the list; ``seen`` is what the page has seen of the files, ``n_new`` came since it was opened."""
-    n_files, n_read = reached.n_files, min(reached.n_read, reached.n_files)
-    if synced.paused:
-        words = f"Paused. {plural(n_files, 'file')} stay as they were read."
-    elif n_read < n_files:
-        words = f"Reading {plural(n_files, 'file')}, {n_read:,} done. New ones appear by themselves."
-    elif not n_files:
-        words = "Looking for sessions."
-    else:
-        words = f"{plural(n_files, 'file')}. New ones appear by themselves."
-    if reached.n_failed and not synced.paused:
-        words += f" {reached.n_failed:,} could not be read."
-    if n_new:
-        words += f" {n_new:,} new."
-    busy = not n_files or n_read < n_files
-    return Line(words, n_files, n_read, synced.paused, seen, READING_SECONDS if busy else QUIET_SECONDS)
+class Line:
+    """The line above the list: where the keeping in sync stands, how far reading is, and what asks again.
+
+    ``seen`` is what the page has seen of the files, ``n_new`` came since it was opened.
+    """
+
+    def __init__(self, synced: Synced, reached: Progress, *, seen: str, n_new: int) -> None:
+        self.n_files, self.n_read = reached.n_files, min(reached.n_read, reached.n_files)
+        self.is_paused, self.poll = synced.paused, seen
+        self.is_reading = not synced.paused and self.n_read < self.n_files
+        files = plural(self.n_files, "file")
+        if synced.paused:
+            self.words = f"Paused. {files} stay as they were read."
+        elif self.is_reading:
+            self.words = f"Reading {files}, {self.n_read:,} done. New ones appear by themselves."
+        elif not self.n_files:
+            self.words = "Looking for sessions."
+        else:
+            self.words = f"{files}. New ones appear by themselves."
+        if reached.n_failed and not synced.paused:
+            self.words += f" {reached.n_failed:,} could not be read."
+        if n_new:
+            self.words += f" {n_new:,} new."
+        busy = not self.n_files or self.n_read < self.n_files
+        self.seconds = READING_SECONDS if busy else QUIET_SECONDS

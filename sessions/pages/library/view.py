@@ -99,7 +99,7 @@ def _line(chosen: Synced, before: str = "") -> listing.Line:
     changed, n = LiveSource.objects.aggregate(changed=Max("changed_at"), n=Count("*")).values()
     seen = whole(before.partition(" ")[0])
     first = n if seen is None else seen
-    return listing.sync_line(
+    return listing.Line(
         chosen,
         progress(settings.DATA),
         seen=f"{first} {changed.isoformat() if changed else ''}",
@@ -144,15 +144,12 @@ def choose(request: HttpRequest) -> HttpResponse:
         more = (str(Path(other).expanduser()),) if other else ()
         known = {one.agent.name for one in files}
         agents = tuple(name for name in request.POST.getlist("agent") if name in known)
-        folders = tuple(dict.fromkeys((*_offered(request.POST.getlist("folder"), files, chosen), *more)))
+        offered = {str(one.folder) for one in files} | set(chosen.folders)
+        named = (path for path in request.POST.getlist("folder") if path in offered)
+        folders = tuple(dict.fromkeys((*named, *more)))
         chosen = Synced(agents=agents, folders=folders, declined=not (agents or folders))
     keep_synced(settings.DATA, chosen)
     return redirect("sessions:library")
-
-
-def _offered(folders: Sequence[str], files: Sequence[LocalFile], chosen: Synced) -> list[str]:
-    known = {str(one.folder) for one in files} | set(chosen.folders)
-    return [path for path in folders if path in known]
 
 
 def _unfit(other: str) -> str:
@@ -170,7 +167,7 @@ def _choice(
 ) -> HttpResponse:
     context = {
         "agents": listing.to_choose(files, chosen), "others": listing.other_folders(files, chosen),
-        "synced": chosen, "problem": problem, "other": other,
+        "problem": problem, "other": other,
     }  # fmt: skip
     return render(request, "sessions/library/choose.html", context, status=400 if problem else 200)
 

@@ -43,22 +43,15 @@ class Handout:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
 class Group:
-    """The lines of one fate, with the tokens they weigh."""
+    """The lines of one fate; ``n_tokens`` is what they weigh: before where they stood, else after.
 
-    name: str
-    rows: tuple[dict[str, Any], ...]
+    ``open``: short enough to stand open.
+    """
 
-    @property
-    def open(self) -> bool:
-        """Whether it is short enough to stand open."""
-        return len(self.rows) <= MOST_OPEN
-
-    @property
-    def n_tokens(self) -> int:
-        """What they weigh: before where they stood, else after."""
-        return sum(row["before"] or row["after"] for row in self.rows)
+    def __init__(self, name: str, rows: Sequence[dict[str, Any]]) -> None:
+        self.name, self.rows, self.open = name, rows, len(rows) <= MOST_OPEN
+        self.n_tokens = sum(row["before"] or row["after"] for row in rows)
 
 
 def handout_html(made: Handout) -> str:
@@ -89,7 +82,7 @@ def groups(rows: Sequence[dict[str, Any]]) -> tuple[Group, ...]:
     for row in rows:
         row["shown_before"] = f"{row['before']:,}" if row["op"] != "inserted" else "–"
         row["shown_after"] = f"{row['after']:,}" if row["op"] != "dropped" else "–"
-    found = (Group(name, tuple(row for row in rows if row["op"] in ops)) for name, ops in GROUPS)
+    found = (Group(name, [row for row in rows if row["op"] in ops]) for name, ops in GROUPS)
     return tuple(group for group in found if group.rows)
 
 

@@ -21,7 +21,7 @@ from sessions.pages.links.file import TABLES, groups
 from sessions.pages.links.opened import Opened
 from sessions.pages.links.redaction import cleaned
 from sessions.pages.session.facts import Fact, facts
-from sessions.pages.ui import figures
+from sessions.pages.ui import figures, results
 from sessions.pages.ui.results import Cell, weakest_label
 from sessions.runs import losses, replays
 from sessions.runs.handout import MOST_ROWS, of_session, row_document
@@ -90,12 +90,16 @@ def shown(opened: Opened, then: dict[str, Any]) -> dict[str, Any]:
     document, lists = then["handout"], then["lists"]
     position = document["positions"][document["chosen"]] if document else None
     events = position["events"] if position else []
+    figures_then, is_session = then["figures"]["facts"], opened.link.view == "session"
     if lists and lists["event"] is not None:
         events = [event for event in events if event["event"] == lists["event"]] if opened.alone else events
     return {
         "frozen": then,
-        "shared_facts": () if opened.link.view == "session" or opened.alone else _facts(then),
-        "facts": tuple(Fact(**fact) for fact in then["figures"]["facts"]) if opened.link.view == "session" else (),
+        "shared_facts": [
+            results.Fact(one["name"], Cell(one["value"], one["unit"], one["label"], lost=one["lost"]), one["note"])
+            for one in (() if is_session or opened.alone else figures_then)
+        ],
+        "facts": [Fact(**fact) for fact in (figures_then if is_session else ())],
         "events": tuple(_event(event) for event in events),
         "n_events": position["compactions"] if position and not opened.alone else len(events),
         "groups": groups(lists["rows"]) if lists else (),
@@ -127,7 +131,7 @@ def document(opened: Opened) -> dict[str, Any] | None:
 
 def _shown(link: ReplayLink) -> dict[str, Any]:
     opened = Opened(link, "", {})
-    choice = opened.choice
+    choice, is_session = opened.choice, link.view == "session"
     made = document(opened)  # first: then the index is there that losses are read from
     return {
         "schema": SCHEMA,
@@ -136,10 +140,10 @@ def _shown(link: ReplayLink) -> dict[str, Any]:
         "about": shared_views.about(opened),
         "options": cleaned(shared_views.VIEWS[link.view].options(opened), choice),
         "figures": _figures(opened),
-        "label": _label(opened),
+        "label": "" if is_session else str(weakest_label(replays.run(link.session_id, opened.senders).replay.labels)),
         "verdicts": [words for _, words in cleaned(shared_views.verdicts(opened), choice)],
         "handout": made,
-        "lists": None if link.view == "session" else _lists(opened),
+        "lists": None if is_session else _lists(opened),
     }
 
 
@@ -192,13 +196,6 @@ def _lost(opened: Opened, found: losses.Losses | None, shown: Sequence[int]) -> 
     return hashlib.sha256(repr(cleaned((rules, gone), opened.choice)).encode("utf-8", "replace")).hexdigest()
 
 
-def _label(opened: Opened) -> str:
-    """How the tokens of a replay are known; of a session each figure says so itself."""
-    if opened.link.view == "session":
-        return ""
-    return str(weakest_label(replays.run(opened.session.pk, opened.senders).replay.labels))
-
-
 def _lists(opened: Opened) -> dict[str, Any] | None:
     """The lists before and after that the sender chose; None where nothing was compacted."""
     two = compared(opened.session.pk, opened.senders)
@@ -227,13 +224,6 @@ def _event(event: dict[str, Any]) -> dict[str, Any]:
         "messages": f"{event['messages_before']:,} → {event['messages_after']:,}",
         "lost": "" if is_open else f"{figures.plural(event['rules'], 'rule')}, {event['gone']:,} used later",
     }
-
-
-def _facts(then: dict[str, Any]) -> tuple[steering.Fact, ...]:
-    return tuple(
-        steering.Fact(one["name"], Cell(one["value"], one["unit"], one["label"], lost=one["lost"]), one["note"])
-        for one in then["figures"]["facts"]
-    )
 
 
 def _words(fact: dict[str, Any]) -> str:

@@ -43,6 +43,7 @@ def for_strangers(*methods: str, counted: bool = False) -> Callable[[Answer], Ca
                 response = gone(request)
             elif not _is_open(request, found):
                 response = _ask_password(request, token, found)
+                response["Referrer-Policy"] = "same-origin"  # a form of a page without one is refused, as from nowhere
             else:
                 if counted and request.method == "GET" and not asks_fragment(request):
                     service.count_view(found)
@@ -87,16 +88,7 @@ def _redacted(found: ReplayLink) -> ReplayLink:
 
 
 def _ask_password(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
-    """The form for the password, and its answer: in, wrong (403), or a pause after five wrong ones (429).
-
-    Its referrer stays within this server: a form of a page without one is sent as from nowhere, and refused.
-    """
-    response = _password_answer(request, token, found)
-    response["Referrer-Policy"] = "same-origin"
-    return response
-
-
-def _password_answer(request: HttpRequest, token: str, found: ReplayLink) -> HttpResponse:
+    """The form for the password, and its answer: in, wrong (403), or a pause after five wrong ones (429)."""
     context: dict[str, Any] = {"token": token}
     if int(ask("counted", _key(TRY, request, found))) >= TRIES:  # wrong passwords from this address
         return render(request, "sessions/links/locked.html", context | {"paused": True}, status=429)

@@ -6,26 +6,17 @@ from dataclasses import dataclass
 
 from django.utils.safestring import SafeString
 
-from sessions.pages.ab.context import Difference, build_ab
+from sessions.pages.ab.context import AbView, Difference, Side
 from sessions.pages.ab.state import AbState
 from sessions.pages.links import opened as links
 from sessions.pages.links import shared_views
 from sessions.pages.links.redaction import cleaned, cleaned_figure
 from sessions.pages.ui import figures
 from sessions.pages.ui.compact_at import CompactAt, compact_at, place_of
-from sessions.pages.ui.results import Cell, cost_cell, loss_cells
+from sessions.pages.ui.results import Cell, Fact, cost_cell, loss_cells
 from sessions.runs import losses, replays
 from sessions.runs.ranges import gate_of
 from sessions.runs.replay_state import ReplayState, only_replayed
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """One figure of the head, with that of the sender's setting or of the recording beside it."""
-
-    name: str
-    cell: Cell
-    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,22 +66,10 @@ SHOWN = ("Cost", "Compactions", "First compaction at request", "Peak context", "
 
 
 @dataclass(frozen=True, slots=True)
-class SharedSide:
-    """One of the two: whose it is, where it compacts, its chart."""
-
-    letter: str
-    whose: str
-    at: str
-    figure: SafeString
-    label: str
-    says: str
-
-
-@dataclass(frozen=True, slots=True)
 class SideBySide:
-    """Both sides and the rows of the table."""
+    """Both sides, each with its chart, whose it is and where it compacts, and the rows of the table."""
 
-    sides: tuple[SharedSide, SharedSide]
+    sides: tuple[tuple[Side, SafeString, str, str], ...]
     rows: tuple[Difference, ...]
 
 
@@ -98,14 +77,14 @@ def side_by_side(opened: links.Opened, first: ReplayState, second: ReplayState, 
     """Two settings of the link's session; ``whose`` they are is said over their charts."""
     session, choice = opened.session, opened.choice
     states = (only_replayed(first), only_replayed(second))
-    ab = build_ab(session, session, AbState(*states))
-    sides = [
-        SharedSide(side.letter, name, _at(opened, state), cleaned_figure(side.figure, choice), side.label, side.says)
+    ab = AbView(session, session, AbState(*states))
+    sides = tuple(
+        (side, cleaned_figure(side.figure, choice), name, _at(opened, state))
         for side, name, state in zip(ab.sides, whose, states, strict=True)
-    ]
+    )
     rows = [row for row in ab.rows if row.name in SHOWN]
     rows[1:1] = _losses(opened, states)
-    return SideBySide((sides[0], sides[1]), cleaned(tuple(rows), choice))
+    return SideBySide(sides, cleaned(tuple(rows), choice))
 
 
 def _at(opened: links.Opened, state: ReplayState) -> str:

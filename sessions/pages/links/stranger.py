@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlencode
 
@@ -259,44 +258,31 @@ MOST_CHARS = 20_000
 """Characters of a message that a link shows."""
 
 
-@dataclass(frozen=True, slots=True)
 class Passage:
-    """A message as a link shows it; ``fate`` says what the setting does to it, ``n_left`` characters are not shown."""
+    """A message as a link shows it; ``fate`` says what the setting does to it, ``n_left`` characters are not shown.
 
-    index: int
-    role: str
-    kinds: tuple[str, ...]
-    tokens: int
-    label: str
-    text: str
-    n_left: int
-    images: tuple[str, ...]
-    fate: str
-    remark: str
-    before: int | None
-    after: int | None
+    ``before`` and ``after`` are the messages beside it among those that are ``near``.
+    """
+
+    def __init__(self, opened: Opened, index: int, near: Sequence[int]) -> None:
+        weighed, choice, message = opened.weighed, opened.choice, opened.weighed.transcript.messages[index]
+        self.index, self.role, self.kinds = index, speaker(message), kinds_of(message)
+        self.tokens, self.label = weighed.tokens[index], str(weighed.labels[index])
+        text = message_text(opened.session, message)
+        kept, n_unread = cleaned(text[:LONG], choice), max(len(text) - LONG, 0)
+        kept = without_stump(kept) if n_unread else kept
+        self.text, self.n_left = kept[:MOST_CHARS], max(len(kept) - MOST_CHARS, 0) + n_unread
+        self.images = _images(message)
+        self.fate = _fate(opened, index)
+        self.remark = cleaned(dict(opened.link.remarks).get(index, ""), choice)
+        at = near.index(index)
+        self.before, self.after = near[at - 1] if at else None, near[at + 1] if at + 1 < len(near) else None
 
 
 def passage(opened: Opened, index: int) -> Passage | None:
     """The message ``index``; None where the link does not show it."""
-    weighed, choice = opened.weighed, opened.choice
-    messages = weighed.transcript.messages
-    if index >= len(messages) or opened.link.view == "session":
-        return None
-    near = sorted(opened.messages) if opened.alone else range(len(messages))
-    if index not in near:
-        return None
-    message = messages[index]
-    text = message_text(opened.session, message)
-    kept, n_unread = cleaned(text[:LONG], choice), max(len(text) - LONG, 0)
-    kept = without_stump(kept) if n_unread else kept
-    at = near.index(index)
-    return Passage(
-        index, speaker(message), kinds_of(message), weighed.tokens[index], str(weighed.labels[index]),
-        text=kept[:MOST_CHARS], n_left=max(len(kept) - MOST_CHARS, 0) + n_unread, images=_images(message),
-        fate=_fate(opened, index), remark=cleaned(dict(opened.link.remarks).get(index, ""), choice),
-        before=near[at - 1] if at else None, after=near[at + 1] if at + 1 < len(near) else None,
-    )  # fmt: skip
+    near = sorted(opened.messages) if opened.alone else range(len(opened.weighed.transcript.messages))
+    return None if opened.link.view == "session" or index not in near else Passage(opened, index, near)
 
 
 def _images(message: Message) -> tuple[str, ...]:

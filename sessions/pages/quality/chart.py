@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from sessions.engine.quality.carry import WorkingSet
 from sessions.pages.ui.chart import (
     Figure,
     axis,
     drawn,
-    hover_axis,
-    index_ticks,
     layout,
     line,
     nice_top,
+    position_axis,
     thousands,
     ticks,
-    titled,
 )
 from sessions.pages.ui.saw import thinned
 
@@ -25,34 +23,21 @@ HEIGHT, NARROW_HEIGHT = 240, 210
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 12, "b": 36}, {"l": 46, "r": 14, "t": 12, "b": 36}
 
 
-@dataclass(frozen=True, slots=True)
-class Curves:
-    """Tokens at each of ``requests``: carried, needed within the next twenty, and not recognisable."""
-
-    requests: Sequence[int]
-    carried: Sequence[int]
-    needed: Sequence[int]
-    unknown: Sequence[int]
-    marks: Sequence[int] = ()
-
-
-def carried_figure(data: Curves) -> Figure:
-    """The figure, in roles; ``marks`` are the requests of the events."""
+def carried_figure(data: WorkingSet, marked: Sequence[int] = ()) -> Figure:
+    """The figure, in roles; ``marked`` are the requests of the events."""
     first, last = (data.requests[0], data.requests[-1]) if data.requests else (0, 1)
     top = nice_top(max(data.carried, default=10))
     figure = layout(HEIGHT, NARROW_HEIGHT, MARGIN, NARROW_MARGIN)
     span = max(last - first, 1)
-    figure["xaxis"] = axis(
-        range=[first - 0.01 * span, last + 0.01 * span], tickvals=index_ticks(first, max(last, first + 1)),
-        tickformat=",d", tickangle=0, title=titled("request"), anchor="y", **hover_axis("request"),
-    )  # fmt: skip
+    ends = [first - 0.01 * span, last + 0.01 * span]
+    figure["xaxis"] = position_axis("request", first, max(last, first + 1), range=ends, anchor="y")
     marks = ticks(top, 3)
     figure["yaxis"] = axis(
         range=[0, 1.04 * top], tickvals=marks, ticktext=[thousands(mark) for mark in marks], fixedrange=True, anchor="x"
     )
     figure["shapes"] = [
         *(line("@chart-grid", y=(mark, mark), below=True) for mark in marks[1:]),
-        *(line("@chart-axis", xref="x", yref="paper", x=(at, at), y=(0, 1), dash="2px,2px") for at in data.marks),
+        *(line("@chart-axis", xref="x", yref="paper", x=(at, at), y=(0, 1), dash="2px,2px") for at in marked),
         line("@chart-axis", y=(0, 0)),
     ]
     both = [needed + unknown for needed, unknown in zip(data.needed, data.unknown, strict=True)]
@@ -64,7 +49,7 @@ def carried_figure(data: Curves) -> Figure:
     return drawn(traces, figure)
 
 
-def _area(name: str, data: Curves, values: Sequence[int], told: Sequence[int], paint: tuple[str, str]) -> Figure:
+def _area(name: str, data: WorkingSet, values: Sequence[int], told: Sequence[int], paint: tuple[str, str]) -> Figure:
     """One filled curve in (fill, stroke); ``told`` are the values that the hover says."""
     shown = thinned(values)
     what = "not recognisable" if told is not values else name
@@ -91,10 +76,8 @@ def telephone_figure(chains: Sequence[Chain]) -> Figure:
     """The figure, in roles; at most three courses, the page's own first."""
     last = max((len(chain.percents) for chain in chains), default=1) - 1
     figure = layout(CHAINS_HEIGHT, CHAINS_HEIGHT, MARGIN, NARROW_MARGIN)
-    figure["xaxis"] = axis(
-        range=[-0.3, max(last, 1) + 0.3], tickvals=index_ticks(0, max(last, 1)), tickformat=",d", tickangle=0,
-        title=titled("event"), anchor="y", **hover_axis("event"),
-    )  # fmt: skip
+    last = max(last, 1)
+    figure["xaxis"] = position_axis("event", 0, last, range=[-0.3, last + 0.3], anchor="y")
     figure["yaxis"] = axis(
         range=[0, 108], tickvals=[0, 50, 100], ticktext=["0%", "50%", "100%"], fixedrange=True, anchor="x"
     )

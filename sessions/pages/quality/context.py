@@ -18,7 +18,7 @@ from sessions.engine.quality.survival import Survival
 from sessions.engine.transcript.types import Transcript
 from sessions.models import Session
 from sessions.pages.quality import state as urlstate
-from sessions.pages.quality.chart import Chain, Curves, carried_figure, telephone_figure
+from sessions.pages.quality.chart import Chain, carried_figure, telephone_figure
 from sessions.pages.quality.lost import (
     Left,
     Losses,
@@ -262,7 +262,7 @@ def build_carrying(found: WorkingSet, base: str, marks: list[int], judged: Quali
         return None if price is None else price * token_requests
 
     return Carrying(
-        figure=figure_json(carried_figure(Curves(found.requests, found.carried, found.needed, found.unknown, marks))),
+        figure=figure_json(carried_figure(found, marks)),
         rows=tuple(
             (block, _what(transcript, block, tools), dollars(block.idle_token_requests)) for block in idle[:MOST_BLOCKS]
         ),

@@ -20,9 +20,9 @@ from sessions.models import Session
 from sessions.pages.replay.context import build_replay
 from sessions.pages.replay.step import build_step
 from sessions.pages.sweep import state as sweepstate
-from sessions.pages.ui import controls
 from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.pages.ui.compact_at import along, compact_at, place_of
+from sessions.pages.ui.controls import Controls
 from sessions.pages.ui.view import as_json, asks_fragment, not_yet, refused, session_or_404, shared_context, varied
 from sessions.runs import losses, replay_state, replays, sweeps
 from sessions.runs.overview import overview
@@ -55,7 +55,7 @@ def _steering(request: HttpRequest, found: Session, state: replay_state.ReplaySt
     """The form for a page and for another policy; its slider alone where another setting moves its range."""
     weighed, asked = selectors.load_weighed(found.pk), request.GET
     if not asks_fragment(request) or asked.get("was", state.policy) != state.policy:
-        form = controls.controls(weighed, state, session_urls(found.pk).replay)
+        form = Controls(weighed, state, session_urls(found.pk).replay)
         return {"controls": form, "at": compact_at(weighed, state)}
     moved = "along" in asked and asked["along"] != along(weighed, state)
     return {"at": compact_at(weighed, state)} if moved else {}

@@ -31,18 +31,15 @@ AS_BILLED = "tiktoken_o200k"
 """The estimator that counts an image as the provider bills it."""
 
 
-@dataclass(frozen=True, slots=True)
 class Harm:
     """What one compaction cost: its rules, None where they were not looked at, and what was read or run again."""
 
-    rules: RulesAfter | None
-    n_files: int
-    n_commands: int
-    tokens_again: int
-    label: str
+    def __init__(self, one: Aftermath, rules: RulesAfter | None, label: str) -> None:
+        self.rules, self.label, self.tokens_again = rules, label, one.tokens_again
+        self.n_files = sum(row.what == "file" for row in one.again)
+        self.n_commands = len(one.again) - self.n_files
 
 
-@dataclass(frozen=True, slots=True)
 class CauseRow:
     """One verdict, or several of one plain cause: ``requests`` in order, ``message`` what it names (-1: none).
 
@@ -52,50 +49,40 @@ class CauseRow:
     between each of its compactions and the one before: "0-36 44-80".
     """
 
-    requests: tuple[int, ...]
-    what: str
-    cause: str
-    badge: str
-    alarm: bool
-    certainty: str
-    because: str
-    after: str
-    message: int
-    href: str
-    number: int = -1
-    then: str = ""
-    harm: Harm | None = None
-    ways: tuple[tuple[int, str], ...] = ()
-    threshold: int | None = None
-    top: float | None = None
-    fill: float | None = None
-    tick: float | None = None
-    spans: str = ""
-
-    @property
-    def shown(self) -> int:
-        """The compaction's number as people count, 0 for none."""
-        return self.number + 1
-
-    @property
-    def first(self) -> int:
-        """The first request it stands for."""
-        return self.requests[0]
-
-    @property
-    def n(self) -> int:
-        """How many verdicts the row stands for."""
-        return len(self.requests)
+    def __init__(self, session_id: str, view: Overview, found: list[Verdict]) -> None:
+        first, named, self.n = found[0], named_message(found[0]), len(found)
+        urls, own, window = session_urls(session_id), own_state(view.weighed), view.weighed.window
+        alone = first if self.n == 1 and first.what == COMPACTION else None
+        before, after = (None, None) if alone is None else (held(view)[alone.number], _left(view, alone))
+        false = first.what == COMPACTION and is_false(first)
+        self.requests, self.first = [one.request for one in found], first.request
+        self.what, self.cause, self.certainty = first.what, first.label, first.certainty
+        self.badge = "false alarm" if false else {ERROR: "refused", COMPACTION: ""}.get(first.what, "missing")
+        self.alarm = false or first.what == ERROR
+        self.because = first.because if self.n == 1 else _span(found)
+        known = before is not None and after is not None
+        self.after = f"{figures.count(before)} → {figures.count(after)}" if known else ""
+        self.message = -1 if named is None else named
+        self.number = -1 if alone is None else alone.number
+        self.href = urls.to_replay(own, request=first.request)
+        self.ways = [(at, urls.to_replay(own, request=at)) for at in self.requests] if self.n > 1 else []
+        self.threshold = None if alone is None or false else alone.threshold
+        self.top, self.fill, self.tick = (_of(tokens, window) for tokens in (before, after, self.threshold))
+        self.spans = _spans(view, found)
+        self.then = ""
+        self.harm: Harm | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Lead:
     """What the page's first button does: show the worst point in a replay, or try a threshold."""
 
-    does: str
-    href: str
-    certainty: str
-    meters: Meters | None = None
+    def __init__(self, session_id: str, view: Overview) -> None:
+        found, urls, own = worst(view), session_urls(session_id), own_state(view.weighed)
+        happened = found is not None and found.what == COMPACTION
+        self.does = "Show it happen" if happened else "Try a threshold"
+        self.href = urls.to_replay(own, request=found.request) if found and happened else urls.to_replay(own)
+        self.certainty = found.certainty if found else ""
+        self.meters = _meters(urls, own, found) if found and happened else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +116,7 @@ def build_causes(session_id: str, view: Overview) -> tuple[CauseRow, ...]:
     for place, verdict in enumerate(verdicts):
         plain = many and _is_plain(verdict)
         groups.setdefault(("", verdict.what, verdict.cause) if plain else place, []).append(verdict)
-    return tuple(_row(session_id, view, found) for found in list(groups.values())[:MOST])
+    return tuple(CauseRow(session_id, view, found) for found in list(groups.values())[:MOST])
 
 
 def _is_plain(verdict: Verdict) -> bool:
@@ -166,50 +153,11 @@ def worst(view: Overview) -> Verdict | None:
     return leading(view.verdicts, len(view.weighed.transcript.requests))
 
 
-def build_lead(session_id: str, view: Overview) -> Lead:
-    """Where the first button leads."""
-    found, urls, own = worst(view), session_urls(session_id), own_state(view.weighed)
-    if found is None or found.what != COMPACTION:
-        return Lead("Try a threshold", urls.to_replay(own), "" if found is None else found.certainty)
-    return Lead(
-        "Show it happen", urls.to_replay(own, request=found.request), found.certainty, _meters(urls, own, found)
-    )
-
-
 def _meters(urls: Urls, own: ReplayState, found: Verdict) -> Meters | None:
     if not is_false(found) or not found.saw or not found.true or found.saw <= found.true:
         return None
     mended = urls.to_replay(replace(own, estimator=AS_BILLED), request=found.request)
     return Meters(found.saw, found.true, found.true_label, 100 * found.true / found.saw, mended)
-
-
-def _row(session_id: str, view: Overview, found: list[Verdict]) -> CauseRow:
-    first = found[0]
-    named = named_message(first)
-    urls, own = session_urls(session_id), own_state(view.weighed)
-    alone = first if len(found) == 1 and first.what == COMPACTION else None
-    window = view.weighed.window
-    false = first.what == COMPACTION and is_false(first)
-    badge = "false alarm" if false else {ERROR: "refused", COMPACTION: ""}.get(first.what, "missing")
-    return CauseRow(
-        requests=tuple(one.request for one in found),
-        what=first.what,
-        cause=first.label,
-        badge=badge,
-        alarm=false or first.what == ERROR,
-        certainty=first.certainty,
-        because=first.because if len(found) == 1 else _span(found),
-        after="" if alone is None else _after(view, alone),
-        message=-1 if named is None else named,
-        href=urls.to_replay(own, request=first.request),
-        number=-1 if alone is None else alone.number,
-        ways=tuple((one.request, urls.to_replay(own, request=one.request)) for one in found) if len(found) > 1 else (),
-        threshold=None if alone is None or false else alone.threshold,
-        top=None if alone is None else _of(held(view)[alone.number], window),
-        fill=None if alone is None else _of(_left(view, alone), window),
-        tick=None if alone is None or false else _of(alone.threshold, window),
-        spans=_spans(view, found),
-    )
 
 
 def _spans(view: Overview, found: list[Verdict]) -> str:
@@ -237,30 +185,25 @@ def _left(view: Overview, verdict: Verdict) -> int | None:
     return next((t for _, (request, t, _) in sorted(view.contexts.items()) if request >= compaction.request), None)
 
 
-def _after(view: Overview, verdict: Verdict) -> str:
-    """The context before and after a recorded compaction."""
-    before, after = held(view)[verdict.number], _left(view, verdict)
-    return "" if before is None or after is None else f"{figures.count(before)} → {figures.count(after)}"
-
-
 SOURCES = 2
 """What refilled the context most, so many are named."""
 
 
-@dataclass(frozen=True, slots=True)
 class AgentsThere:
-    """The triggers that fire at ``request``: the session's own agent's, and ``others`` of ``n`` that were asked.
+    """The triggers that fire where a session compacted: its own agent's, and ``others`` of ``n`` that were asked.
 
     Each with what it counts there and its replay.  ``agent`` is the session's own, which compacted there, "" where it
     is not known; ``earlier``: a compaction came before it.
     """
 
-    request: int
-    agent: str
-    own: tuple[FiringThere, ...]
-    n: int
-    others: tuple[FiringThere, ...]
-    earlier: bool
+    def __init__(self, session_id: str, view: Overview, request: int) -> None:
+        agent, self.request = writer_of(view.weighed.transcript), request
+        names = {trigger.name for trigger in agent.triggers}
+        own = [result for result in view.gates.results if result.gate.name in names]
+        others = [result for result in view.gates.results if result.gate.name not in names]
+        self.agent, self.n = agent.label, len(others)
+        self.own, self.others = _fired(session_id, own, request), _fired(session_id, others, request)
+        self.earlier = min(one.request for one in view.weighed.transcript.compactions) < request
 
 
 def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfter] | None) -> tuple[CauseRow, ...]:
@@ -268,17 +211,11 @@ def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfte
     judged = {one.compaction: one for one in rules or ()}
     ways = {one.compaction: one for one in view.aftermaths}
     label = str(view.weighed.weak_label)
-    return tuple(
-        replace(row, then=_then(one), harm=_harm(one, judged.get(row.number), label))
-        if row.what == COMPACTION and row.n == 1 and (one := ways.get(row.number))
-        else row
-        for row in build_causes(session_id, view)
-    )
-
-
-def _harm(one: Aftermath, rules: RulesAfter | None, label: str) -> Harm:
-    n_files = sum(row.what == "file" for row in one.again)
-    return Harm(rules, n_files, len(one.again) - n_files, one.tokens_again, label)
+    rows = build_causes(session_id, view)
+    for row in rows:
+        if row.what == COMPACTION and row.n == 1 and (one := ways.get(row.number)):
+            row.then, row.harm = _then(one), Harm(one, judged.get(row.number), label)
+    return rows
 
 
 def _then(one: Aftermath) -> str:
@@ -298,15 +235,7 @@ def agents_there(session_id: str, view: Overview) -> AgentsThere | None:
     found = worst(view)
     if found is None or found.what != COMPACTION:
         return None
-    agent = writer_of(view.weighed.transcript)
-    names = {trigger.name for trigger in agent.triggers}
-    own = [result for result in view.gates.results if result.gate.name in names]
-    others = [result for result in view.gates.results if result.gate.name not in names]
-    first = min(compaction.request for compaction in view.weighed.transcript.compactions)
-    return AgentsThere(
-        found.request, agent.label, _fired(session_id, own, found.request), len(others),
-        _fired(session_id, others, found.request), first < found.request,
-    )  # fmt: skip
+    return AgentsThere(session_id, view, found.request)
 
 
 def _fired(session_id: str, results: Sequence[GateResult], request: int) -> tuple[FiringThere, ...]:

@@ -38,7 +38,18 @@ from sessions.pages.session.foot_notes import byte_gate
 from sessions.pages.session.lanes import LAYERS, SOFT, layers
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import held
-from sessions.pages.ui.chart import Figure, axis, drawn, figure_text, index_ticks, layout, line, nice_top, verticals
+from sessions.pages.ui.chart import (
+    OUTSIDE,
+    Figure,
+    axis,
+    drawn,
+    figure_text,
+    index_ticks,
+    layout,
+    line,
+    nice_top,
+    verticals,
+)
 from sessions.pages.ui.labelled import KIND_WORDS
 from sessions.pages.ui.saw import MOST_LINES, envelope, thinned
 from sessions.runs.overview import KINDS, Overview, called, kinds_of
@@ -197,15 +208,8 @@ def mirrored(top: int, data: Pressure, largest: int) -> ByteScale:
 
 
 def _message_axis(last: int) -> Figure:
-    ends = [-0.5, last + 0.5]
-    marks = {
-        "tickvals": index_ticks(0, last),
-        "tickformat": ",d",
-        "ticks": "outside",
-        "ticklen": 3,
-        "tickcolor": "@chart-axis",
-    }
-    return axis(range=ends, domain=[0, 1], anchor="y2", showline=True, linecolor="@chart-axis", **marks)
+    at = {"range": [-0.5, last + 0.5], "tickvals": index_ticks(0, last), "tickformat": ",d"}
+    return axis(domain=[0, 1], anchor="y2", showline=True, linecolor="@chart-axis", **at, **OUTSIDE)
 
 
 def _token_bars(bars: Sequence[Bar], top: int) -> list[Figure]:

@@ -89,10 +89,11 @@ def _facts(view: Overview) -> tuple[Fact, ...]:
         if leaf.kind is Kind.IMAGE and leaf.media
     )
     share = figures.percent(images, n_bytes)
+    fit = f"×{weighed.ratio:.2f} of o200k" + ("" if weighed.ratio_label is Label.CALIBRATED else ", prior")
     messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(view.n_images)} images"
     return (
         _worst(view),
-        Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), _fit(view)),
+        Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), fit),
         Fact(name, n_bytes, "bytes", view.bytes_label, f"images {share}" if images else "no images"),
         _peak(view),
         _compactions(view),
@@ -108,11 +109,6 @@ def _worst(view: Overview) -> Fact:
     article = "an" if opened.what[0] in "aeiou" else "a"
     note = f"message {opened.message:,}, {article} {opened.what}"
     return Fact("Worst overcount", opened.factor, "factor", opened.label, note, True, opened.message)
-
-
-def _fit(view: Overview) -> str:
-    weighed = view.weighed
-    return f"×{weighed.ratio:.2f} of o200k" + ("" if weighed.ratio_label is Label.CALIBRATED else ", prior")
 
 
 def _peak(view: Overview) -> Fact:

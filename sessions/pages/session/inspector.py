@@ -2,135 +2,89 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.base import registry
 from sessions.engine.costs.prices import PER_MILLION
-from sessions.engine.tokens.estimators import _images
+from sessions.engine.tokens.estimators import Estimator, _images
 from sessions.engine.transcript.types import Block, Kind, Label, Media, Message
 from sessions.engine.weigh.sizes import message_size
 from sessions.pages.ui.addresses import media_url, small_url
-from sessions.runs.overview import Overview, called, kinds_of
+from sessions.pages.ui.message import MessageFigures
+from sessions.runs.overview import Overview, called
 
 MOST_PICTURES = 12
 
 
-@dataclass(frozen=True, slots=True)
 class CounterRow:
-    """What one estimator charges: ``factor`` against the reference tokens, None for the reference itself."""
+    """What one estimator charges: ``factor`` against the reference tokens, None where there are none.
 
-    name: str
-    label: str
-    size: int
-    unit: str
-    factor: float | None
+    ``names_unit``: the label says already what is counted: "Adjusted bytes".
+    """
 
-    @property
-    def names_unit(self) -> bool:
-        """Whether the label says already what is counted: "Adjusted bytes"."""
-        return self.label.lower().endswith(self.unit)
+    def __init__(self, estimator: Estimator, size: int, reference: int) -> None:
+        self.name, self.label, self.unit, self.size = estimator.name, estimator.label, estimator.unit, size
+        self.factor = size / reference if reference else None
+        self.names_unit = self.label.lower().endswith(self.unit)
 
 
-@dataclass(frozen=True, slots=True)
 class Picture:
-    """One image or document of the message; ``url`` shows it, empty where the bytes are not stored."""
+    """One image or document of the message; ``url`` shows it, empty where the bytes are not stored.
 
-    kind: str
-    media: Media
-    tokens: int
-    patches: str
-    rule: str
-    cost: float | None
-    factor: float | None
-    url: str
+    ``linked``: its bytes are elsewhere; ``type`` is PNG, JPEG, PDF; ``file_size`` that of the decoded file, in binary
+    units as file managers show it.
+    """
 
-    @property
-    def linked(self) -> bool:
-        """Whether its bytes are elsewhere."""
-        return bool(self.media.n_url and not self.media.n_base64)
-
-    @property
-    def small(self) -> str:
-        """Where its thumbnail is."""
-        return small_url(self.url)
-
-    @property
-    def type(self) -> str:
-        """The media type as people say it: PNG, JPEG, PDF."""
-        return self.media.media_type.rpartition("/")[2].upper() if self.media.media_type else self.kind
-
-    @property
-    def file_size(self) -> str:
-        """Size of the decoded file, in binary units as file managers show it."""
-        n_bytes = self.media.n_base64 * 3 // 4
-        return f"{n_bytes / 2**20:.2f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 1024:.1f} KiB"
+    def __init__(self, leaf: Block, media: Media, view: Overview) -> None:
+        model, weighed = view.weighed.model, view.weighed
+        self.kind, self.media = str(leaf.kind), media
+        self.tokens, self.factor = weighed.image_tokens(leaf), weighed.overcount(leaf)
+        self.patches = _patches(leaf, media, model)
+        self.rule = _images.image_rule_words(model) if leaf.kind is Kind.IMAGE else ""
+        self.cost = None if model.input_price is None else self.tokens * model.input_price / PER_MILLION
+        self.url = media_url(leaf.kind, media.sha256, media.media_type)
+        self.small = small_url(self.url)
+        self.linked = bool(media.n_url and not media.n_base64)
+        self.type = media.media_type.rpartition("/")[2].upper() if media.media_type else self.kind
+        n_bytes = media.n_base64 * 3 // 4
+        self.file_size = f"{n_bytes / 2**20:.2f} MiB" if n_bytes >= 2**20 else f"{n_bytes / 1024:.1f} KiB"
 
 
-@dataclass(frozen=True, slots=True)
 class SizeVerdict:
     """The sentence that comes first: ``kind`` "over" (bytes run ahead of tokens), "fair" or "unknown"."""
 
-    kind: str
-    factor: float | None
-    n_bytes: int
-    tokens: int
-    what: str
-    sliver: float
+    def __init__(self, view: Overview, index: int, over: Block | None) -> None:
+        weighed = view.weighed
+        self.what = called(view.messages[index], view.tools)
+        self.tokens, self.n_bytes, self.factor, self.sliver = weighed.tokens[index], view.n_bytes[index], None, 0.0
+        self.kind = "fair" if self.tokens else "unknown"
+        if over is not None and over.media is not None:
+            self.n_bytes = over.media.n_base64 + len(over.media.media_type.encode())
+            self.tokens, self.factor = weighed.image_tokens(over), weighed.overcount(over)
+            sliver = max(1.0, 368 * self.tokens / self.n_bytes) if self.n_bytes else 0
+            self.sliver = round(min(sliver, 368), 1)
+            self.kind = "over" if (self.factor or 0) >= 1 else "fair"
 
 
-@dataclass(frozen=True, slots=True)
-class InspectorView:
-    """Everything the inspector shows but the text, which is read from the upload."""
+class InspectorView(MessageFigures):
+    """Everything the inspector shows of the message at ``index`` but the text, which is read from the upload."""
 
-    index: int
-    last: int
-    kinds: tuple[str, ...]
-    tokens: int
-    label: str
-    n_bytes: int
-    bytes_label: str
-    verdict: SizeVerdict
-    pictures: tuple[Picture, ...]
-    n_pictures_left: int
-    reference: str
-    reference_label: str
-    counters: tuple[CounterRow, ...]
-    answers: int | None
-    answered_by: int | None
-    request: int | None
-    context: int | None
-    context_label: str
-
-
-def inspected(view: Overview, index: int) -> InspectorView:
-    """The message at ``index``; raises IndexError."""
-    message, weighed = view.messages[index], view.weighed
-    media = [leaf for leaf in message.leaves() if leaf.media is not None and leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]
-    worst = max(media, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
-    over = worst if worst is not None and weighed.overcount(worst) else None
-    reference = weighed.image_tokens(over) if over else weighed.tokens[index]
-    request, context, context_label = reply_to(view, index)
-    return InspectorView(
-        index=index,
-        last=len(view.messages) - 1,
-        kinds=kinds_of(message),
-        tokens=weighed.tokens[index],
-        label=str(weighed.labels[index]),
-        n_bytes=view.n_bytes[index],
-        bytes_label=view.bytes_label,
-        verdict=_verdict(view, index, over, called(message, view.tools)),
-        pictures=tuple(_picture(leaf, view) for leaf in media[:MOST_PICTURES]),
-        n_pictures_left=max(len(media) - MOST_PICTURES, 0),
-        reference=_reference(view, index, over),
-        reference_label=str(Label.ESTIMATED) if over else str(weighed.labels[index]),
-        counters=_counters(view, over or message, reference),
-        answers=_neighbour(view, index, "b", -1),
-        answered_by=_neighbour(view, index, "a", 1),
-        request=request,
-        context=context,
-        context_label=context_label,
-    )
+    def __init__(self, view: Overview, index: int) -> None:
+        super().__init__(view, index)
+        message, weighed = self.message, view.weighed
+        shown = [leaf for leaf in message.leaves() if leaf.media and leaf.kind in (Kind.IMAGE, Kind.DOCUMENT)]
+        worst = max(shown, key=lambda leaf: weighed.overcount(leaf) or 0, default=None)
+        over = worst if worst is not None and weighed.overcount(worst) else None
+        self.last, self.bytes_label = len(view.messages) - 1, view.bytes_label
+        self.verdict = SizeVerdict(view, index, over)
+        self.pictures = [Picture(leaf, leaf.media, view) for leaf in shown[:MOST_PICTURES] if leaf.media]
+        self.n_pictures_left = max(len(shown) - MOST_PICTURES, 0)
+        self.reference = _reference(view, index, over)
+        self.reference_label = str(Label.ESTIMATED) if over else self.label
+        self.counters = _counters(view, over or message, weighed.image_tokens(over) if over else self.tokens)
+        self.answers = index - 1 if view.pairs[index] == "b" else None
+        self.answered_by = index + 1 if view.pairs[index] == "a" else None
+        self.request, self.context, self.context_label = reply_to(view, index)
 
 
 def reply_to(view: Overview, index: int) -> tuple[int | None, int | None, str]:
@@ -152,44 +106,14 @@ def _reference(view: Overview, index: int, over: Block | None) -> str:
     }[view.weighed.labels[index]]
 
 
-def _verdict(view: Overview, index: int, over: Block | None, what: str) -> SizeVerdict:
-    weighed = view.weighed
-    if over is None or over.media is None:
-        tokens, size = weighed.tokens[index], view.n_bytes[index]
-        return SizeVerdict("fair" if tokens else "unknown", None, size, tokens, what, 0)
-    size = over.media.n_base64 + len(over.media.media_type.encode())
-    tokens, factor = weighed.image_tokens(over), weighed.overcount(over)
-    sliver = max(1.0, 368 * tokens / size) if size else 0
-    return SizeVerdict("over" if (factor or 0) >= 1 else "fair", factor, size, tokens, what, round(min(sliver, 368), 1))
-
-
 def _counters(view: Overview, counted: Block | Message, reference: int) -> tuple[CounterRow, ...]:
     """Every registered estimator on the same block or message, the smallest first."""
     model = view.weighed.model
     found = []
     for estimator in registry.plugins("estimators").values():
         size = estimator.size(counted, model) if isinstance(counted, Block) else message_size(counted, estimator, model)
-        factor = size / reference if reference else None
-        found.append(CounterRow(estimator.name, estimator.label, size, estimator.unit, factor))
+        found.append(CounterRow(estimator, size, reference))
     return tuple(sorted(found, key=lambda counter: (counter.size, counter.name)))
-
-
-def _picture(leaf: Block, view: Overview) -> Picture:
-    media, model = leaf.media, view.weighed.model
-    if media is None:
-        raise ValueError("a picture needs its media")
-    tokens = view.weighed.image_tokens(leaf)
-    price = model.input_price
-    return Picture(
-        kind=str(leaf.kind),
-        media=media,
-        tokens=tokens,
-        patches=_patches(leaf, media, model),
-        rule=_images.image_rule_words(model) if leaf.kind is Kind.IMAGE else "",
-        cost=tokens * price / PER_MILLION if price is not None else None,
-        factor=view.weighed.overcount(leaf),
-        url=media_url(leaf.kind, media.sha256, media.media_type),
-    )
 
 
 def _patches(leaf: Block, media: Media, model: Any) -> str:
@@ -198,7 +122,3 @@ def _patches(leaf: Block, media: Media, model: Any) -> str:
         return ""
     width, height = _images.claude_image_size(media.width, media.height, model.image_tier)
     return f"{-(-width // 28)} × {-(-height // 28)} patches"
-
-
-def _neighbour(view: Overview, index: int, mark: str, step: int) -> int | None:
-    return index + step if view.pairs[index] == mark else None

@@ -15,7 +15,8 @@ from sessions.pages.session import state as urlstate
 from sessions.pages.session.inspector import reply_to
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Filter, Link
-from sessions.runs.overview import KINDS, LARGE_TOKENS, Overview, kinds_of
+from sessions.pages.ui.message import MessageFigures
+from sessions.runs.overview import LARGE_TOKENS, Overview
 
 PAGE = 100
 DRAWN_AGAIN = 3
@@ -23,48 +24,28 @@ LEAD = 4
 """Rows shown above a message that a link leads to."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListRow:
+class ListRow(MessageFigures):
     """One message as the list shows it; ``mono`` where its preview is a program's words, not a person's."""
 
-    index: int
-    role: str
-    kinds: tuple[str, ...]
-    preview: str
-    mono: bool
-    note: str
-    pair: str
-    parts: tuple[tuple[str, int], ...]
-    tokens: int
-    label: str
-    n_bytes: int
-    factor: float | None
-    context: int | None
-    context_label: str
-    request: int | None
-    selected: bool
-    href: str
-
-    @property
-    def over(self) -> bool:
-        """Whether its bytes are drawn as over-counted."""
-        return self.factor is not None and self.factor >= OVERCOUNTED
+    def __init__(self, session_id: str, view: Overview, index: int, *, selected: bool = False) -> None:
+        super().__init__(view, index)
+        message = self.message
+        self.role, self.preview = speaker(message), message.preview or _nothing(message)
+        self.mono = not message.typed and str(message.role) == "user"
+        self.note, self.pair = _note(message), view.pairs[index].strip()
+        self.over = self.factor is not None and self.factor >= OVERCOUNTED
+        self.request, self.context, self.context_label = reply_to(view, index)
+        self.selected, self.href = selected, reverse("sessions:inspector", args=[session_id, index])
 
 
-@dataclass(frozen=True, slots=True)
 class ListPage:
     """Rows ``start`` to ``stop`` of ``total`` that match, and the ways to the rows before and after."""
 
-    rows: tuple[ListRow, ...]
-    start: int
-    total: int
-    later: Link | None = None
-    earlier: Link | None = None
-
-    @property
-    def stop(self) -> int:
-        """One past the last row shown."""
-        return self.start + len(self.rows)
+    def __init__(
+        self, rows: Sequence[ListRow], start: int, total: int, later: Link | None = None, earlier: Link | None = None
+    ) -> None:
+        self.rows, self.start, self.stop, self.total = rows, start, start + len(rows), total
+        self.later, self.earlier = later, earlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,23 +56,17 @@ class ListGrowth:
     page: ListPage
 
 
-@dataclass(frozen=True, slots=True)
 class Part:
     """What a part of the session comes to: its messages, its requests and the largest context among these."""
 
-    first: int
-    last: int
-    n_requests: int
-    tokens: int
-    label: str
-    peak: int | None
-    peak_label: str
-    whole_url: str
-
-    @property
-    def n_messages(self) -> int:
-        """How many messages it has."""
-        return self.last + 1 - self.first
+    def __init__(self, view: Overview, within: Sequence[int], whole_url: str) -> None:
+        found = [view.contexts[index] for index in within if index in view.contexts]
+        self.first, self.last, self.whole_url = within[0], within[-1], whole_url
+        self.n_messages = self.last + 1 - self.first
+        self.n_requests = len({request for request, _, _ in found})
+        self.tokens, self.label = sum(view.weighed.tokens[index] for index in within), view.tokens_label
+        peak: tuple[int | None, str] = max(((tokens, str(label)) for _, tokens, label in found), default=(None, ""))
+        self.peak, self.peak_label = peak
 
 
 def part(view: Overview, state: urlstate.SessionState, base: str) -> Part | None:
@@ -99,12 +74,7 @@ def part(view: Overview, state: urlstate.SessionState, base: str) -> Part | None
     within = listed(view, replace(state, only=""))
     if state.between is None or not within:
         return None
-    found = [view.contexts[index] for index in within if index in view.contexts]
-    tokens = sum(view.weighed.tokens[index] for index in within)
-    peak, peak_label = max(((tokens, str(label)) for _, tokens, label in found), default=(None, ""))
-    requests = len({request for request, _, _ in found})
-    whole = base + urlstate.query(state, between=None, start=None)
-    return Part(within[0], within[-1], requests, tokens, view.tokens_label, peak, peak_label, whole)
+    return Part(view, within, base + urlstate.query(state, between=None, start=None))
 
 
 def listed(view: Overview, state: urlstate.SessionState) -> Sequence[int]:
@@ -137,7 +107,7 @@ def page(session_id: str, view: Overview, state: urlstate.SessionState, until: i
     words = f"Load the {before:,} before" if before != start else f"Load the first {before:,}"
     earlier = Link(words, base + urlstate.query(state, start=start - before, until=start, m=None))
     return ListPage(
-        tuple(row(session_id, view, i, selected=i == state.m) for i in shown), start, len(indices),
+        tuple(ListRow(session_id, view, i, selected=i == state.m) for i in shown), start, len(indices),
         later=_following(base, state, start + len(shown), len(indices)) if until is None else None,
         earlier=earlier if before else None,
     )  # fmt: skip
@@ -155,9 +125,9 @@ def grown(
     again = [i for i in indices[max(0, n_shown - DRAWN_AGAIN) : n_shown] if i >= first]
     shown = indices[n_shown : n_shown + PAGE] if whole else ()
     base = reverse("sessions:messages", args=[session_id])
-    rows = tuple(row(session_id, view, i) for i in shown)
+    rows = tuple(ListRow(session_id, view, i) for i in shown)
     page = ListPage(rows, n_shown, len(indices), _following(base, state, n_shown + len(shown), len(indices)))
-    return ListGrowth(tuple(row(session_id, view, i) for i in again), page)
+    return ListGrowth(tuple(ListRow(session_id, view, i) for i in again), page)
 
 
 def _following(base: str, state: urlstate.SessionState, start: int, total: int) -> Link | None:
@@ -175,32 +145,6 @@ def _start(indices: Sequence[int], state: urlstate.SessionState) -> int:
         return 0
     at = indices.index(state.m)
     return 0 if at < PAGE - LEAD else at - LEAD
-
-
-def row(session_id: str, view: Overview, index: int, *, selected: bool = False) -> ListRow:
-    """The row of one message."""
-    message = view.messages[index]
-    kinds = view.kinds[index]
-    request, context, context_label = reply_to(view, index)
-    return ListRow(
-        index=index,
-        role=speaker(message),
-        kinds=kinds_of(message),
-        preview=message.preview or _nothing(message),
-        mono=not message.typed and str(message.role) == "user",
-        note=_note(message),
-        pair=view.pairs[index].strip(),
-        parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
-        tokens=view.weighed.tokens[index],
-        label=str(view.weighed.labels[index]),
-        n_bytes=view.n_bytes[index],
-        factor=view.factors[index],
-        context=context,
-        context_label=context_label,
-        request=request,
-        selected=selected,
-        href=reverse("sessions:inspector", args=[session_id, index]),
-    )
 
 
 def _note(message: Message) -> str:

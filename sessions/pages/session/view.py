@@ -49,9 +49,11 @@ COLUMNS = (
 
 def head_context(found: Session, view: Overview) -> dict[str, Any]:
     """What the head of the page says: of the session, and of its sub-agents, parent and chain of files."""
+    children = selectors.child_sessions(found)
+    calls = _callers(view) if children else {}
     return {
         "facts": facts.leading(view, replays.recording(found.pk).cost),
-        "lead": view.once("lead", lambda: causes.build_lead(found.pk, view)),
+        "lead": view.once("lead", lambda: causes.Lead(found.pk, view)),
         "causes": view.once("causes", lambda: causes.build_causes(found.pk, view)),
         "heavy": causes.heavy(view),
         "tells_more": bool(view.verdicts),
@@ -63,7 +65,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "skeleton_cli": shlex.join(["ctxweb", "skeleton", found.filename]),
         "warnings": view.weighed.warnings,
         "branches": _branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
-        "children": _children(selectors.child_sessions(found), view),
+        "children": [(child, calls.get(child.parent_call_id)) for child in children],
         "parent_message": _started_by(found),
         "chain": chain(found, next(iter(view.messages), None)),
     }
@@ -103,7 +105,7 @@ def _page_context(request: HttpRequest, found: Session, view: Overview, state: S
         "cli": command_line(found, "inspect", (), "--json"),
         "json_url": reverse("sessions:session_json", args=[found.pk]),
         "csv_url": reverse("sessions:messages_csv", args=[found.pk]),
-        "exports": exports.session_choices(found),
+        "exports": exports.choices(found),
         "state": state,
         "view": view,
         "unsent": uploads.unsent_share(found.upload),
@@ -198,7 +200,7 @@ def _inspector_context(
 ) -> dict[str, Any]:
     """The pane's own context; text is read for tabs that show it, and left to be asked for unless ``at_once``."""
     whole = request.GET.get("all") == "1"
-    message = inspector.inspected(view, index)
+    message = inspector.InspectorView(view, index)
     context: dict[str, Any] = {"message": message, "tab": state.tab, "whole": whole, "problem": ""}
     here = reverse("sessions:inspector", args=[found.pk, index])
     tabs = (("parsed", "Content"), ("sizes", "Sizes"), ("raw", "Raw JSON"))
@@ -272,18 +274,12 @@ def messages_csv(request: HttpRequest, session_id: str) -> HttpResponseBase:
 def _rows(session_id: str, view: Overview, state: SessionState) -> Iterator[tuple[object, ...]]:
     yield COLUMNS
     for index in messages.listed(view, state):
-        row = messages.row(session_id, view, index)
+        row = messages.ListRow(session_id, view, index)
         factor = "" if row.factor is None else round(row.factor, 2)
         yield (
             row.index, row.role, " ".join(row.kinds), row.tokens, row.label, row.n_bytes, factor, row.request,
             row.context, row.context_label, row.preview,
         )  # fmt: skip
-
-
-def _children(found: Sequence[Session], view: Overview) -> tuple[tuple[Session, int | None], ...]:
-    """The sub-agents of a session, each with the message that started it, None where it is not known."""
-    calls = _callers(view) if found else {}
-    return tuple((child, calls.get(child.parent_call_id)) for child in found)
 
 
 def _callers(view: Overview) -> dict[str, int]:

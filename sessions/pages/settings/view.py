@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -139,7 +138,6 @@ LABELS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
 class PricedModel:
     """One model's prices in dollars per million tokens: name, label, what is given, the list price; "" for none.
 
@@ -147,10 +145,13 @@ class PricedModel:
     given, "" elsewhere.
     """
 
-    model: str
-    known: bool
-    cells: tuple[tuple[str, str, str, str], ...]
-    large: str = ""
+    def __init__(self, model: str, given: Mapping[str, str]) -> None:
+        self.model, listed = model, prices_of(model_info(model))
+        self.known = listed is not None
+        known = {key: getattr(listed, key) if listed else None for key in KEYS}
+        prices = {key: "none" if price is None else f"{price:g}" for key, price in known.items()}
+        self.cells = [(key, LABELS[key], given.get(key, ""), prices[key]) for key in KEYS]
+        self.large = "" if any(given.values()) else _large(listed)
 
 
 def priced_models(
@@ -158,17 +159,9 @@ def priced_models(
 ) -> tuple[PricedModel, ...]:
     """Every model of ``names`` with the prices ``given``; ``posted`` are the refused entries of the model ``wrong``."""
     return tuple(
-        _model(name, posted if name == wrong else {k: f"{v:g}" for k, v in given.get(name, {}).items()})
+        PricedModel(name, posted if name == wrong else {k: f"{v:g}" for k, v in given.get(name, {}).items()})
         for name in names
     )
-
-
-def _model(name: str, given: Mapping[str, str]) -> PricedModel:
-    listed = prices_of(model_info(name))
-    known = {key: getattr(listed, key) if listed else None for key in KEYS}
-    prices = {key: "none" if price is None else f"{price:g}" for key, price in known.items()}
-    cells = tuple((key, LABELS[key], given.get(key, ""), prices[key]) for key in KEYS)
-    return PricedModel(name, listed is not None, cells, "" if any(given.values()) else _large(listed))
 
 
 def _large(listed: Prices | None) -> str:

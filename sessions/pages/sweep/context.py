@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from sessions.engine.costs.breakeven import EventCost
 from sessions.engine.costs.cost_report import beside_usage
 from sessions.engine.reports.configuration import Snippet, configure
-from sessions.engine.sweeps.advice import NOTHING, cost_range, limit_of, usual_growth, window_words
+from sessions.engine.sweeps.advice import NOTHING, Pick, cost_range, limit_of, usual_growth, window_words
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, Row, Setting, Sweep
 from sessions.engine.transcript.types import Label
@@ -19,13 +19,13 @@ from sessions.models import Session
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
 from sessions.pages.sweep.chart import CurvePoint, FrontPoint, curve_figure, front_figure
-from sessions.pages.sweep.picks import PickCard, advised, pick_cards, shown_row, unbeaten
-from sessions.pages.sweep.rows import Heat, SettingColumn, TableRow
-from sessions.pages.sweep.versus import Versus, versus
+from sessions.pages.sweep.picks import PickCard, advised, shown_row, unbeaten
+from sessions.pages.sweep.rows import Heat
+from sessions.pages.sweep.versus import Versus
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import Choice
 from sessions.pages.ui.chart import figure_json
-from sessions.pages.ui.results import Cell, depends
+from sessions.pages.ui.results import Cell, Fact, depends
 from sessions.runs import replay_state
 from sessions.runs.sweeps import SweepResult, together
 
@@ -36,97 +36,37 @@ AGAINST_WORDS = {
 MOST_ROWS = 600
 
 
-@dataclass(frozen=True, slots=True)
-class AdviceFact:
-    """One figure of the advice strip."""
-
-    name: str
-    value: str
-    unit: str = ""
-    label: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class SweepView:
-    """Everything that ``sessions/sweep/_view.html`` shows; ``versus`` sets the selected one beside another.
+    """Everything that ``sessions/sweep/_view.html`` shows; ``versus`` sets the selected one beside another."""
 
-    ``free`` are the compactions of the cheapest schedule: each, its call, its rewrite, after how many requests it pays
-    off.  ``held`` are the sessions left out in turn: each, its replay, what the others choose, its cost, its limits.
-    """
-
-    setting: Setting
-    title: str
-    says: str
-    cards: tuple[PickCard, ...]
-    recorded: tuple[Cell, ...]
-    n_keys: int
-    facts: tuple[AdviceFact, ...]
-    picked_by_hand: bool
-    appliable: bool
-    nothing: str
-    held_words: str
-    is_nothing: bool
-    badges: tuple[str, ...]
-    measures: tuple[Choice, ...]
-    againsts: tuple[Choice, ...]
-    front: SafeString
-    front_title: str
-    curve: SafeString
-    curve_title: str
-    heat: Heat | None
-    columns: tuple[SettingColumn, ...]
-    rows: tuple[TableRow, ...]
-    n_rows: int
-    n_front: int
-    front_words: str
-    lab_href: str
-    free: tuple[tuple[EventCost, str, str, str], ...]
-    cheapest: str
-    held: tuple[tuple[Session, str, str, str, bool], ...]
-    versus: Versus | None
-    is_open: bool
-    losses_href: str
-
-
-def is_open(swept: SweepResult) -> bool:
-    """Whether what settings lose depends on summaries that nobody has written."""
-    return any(row.more.get("losses_open") for one in swept.sweeps for row in one.rows)
-
-
-def build(state: urlstate.SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> SweepView:
-    """The page of a sweep that has rows; ``path`` is the page's own."""
-    return _Builder(state, swept, sessions, path).view()
-
-
-def snippets(state: urlstate.SweepState, view_setting: Setting, swept: SweepResult) -> tuple[Snippet, ...]:
-    """The configuration of every agent for a setting."""
-    return configure(
-        view_setting.policy, dict(view_setting.params), window=view_setting.window or state.replay.window,
-        weighed=swept.sweeps[0].weighed,
-    )  # fmt: skip
-
-
-class _Builder:
     def __init__(self, state: urlstate.SweepState, swept: SweepResult, sessions: Sequence[Session], path: str) -> None:
         self.state, self.swept, self.sessions, self.path = state, swept, sessions, path
         self.whole: Sweep = together(swept.sweeps)
-        self.rows: tuple[Row, ...] = self.whole.rows
+        self.settings: tuple[Row, ...] = self.whole.rows
         self.keys = [one.key for one in self.whole.axes]
         self.floors = dict(state.floors)
-        self.open = is_open(swept)
+        # Whether what settings lose depends on summaries that nobody has written.
+        self.is_open = any(row.more.get("losses_open") for one in swept.sweeps for row in one.rows)
         self.advice, self.best, self.across = advised(swept, self.floors)
-        self.advised = shown_row(self.whole, self.best, self.advice)
-        by_hand = state.pick is not None and state.pick < len(self.rows)
-        self.picked = state.pick if by_hand and state.pick is not None else self.advised
-        self.by_hand = by_hand and not (self.best is not None and self.picked == self.advised)
-        self.priced = any(row.totals.cost is not None for row in self.rows)
+        advised_row = shown_row(self.whole, self.best, self.advice)
+        by_hand = state.pick is not None and state.pick < len(self.settings)
+        self.picked = state.pick if by_hand and state.pick is not None else advised_row
+        self.picked_by_hand = by_hand and not (self.best is not None and self.picked == advised_row)
+        self.row = self.settings[self.picked]
+        self.setting: Setting = self.row.setting
+        self.is_nothing = self.advice.answer == NOTHING
+        self.priced = any(row.totals.cost is not None for row in self.settings)
         labels = {one.weighed.total_label for one in swept.sweeps}
         self.label = str(next((x for x in (Label.ESTIMATED, Label.CALIBRATED) if x in labels), Label.MEASURED))
         known = [best.dollars for best in swept.best if best is not None]
-        self.cheapest = sum(known) if known and len(known) == len(swept.sweeps) else 0.0
-        self.hrefs = [self.lab(index) for index in range(len(self.rows))]
-        self.unbeaten = unbeaten(self.rows, state.against, self.floors)
+        self.least_dollars = sum(known) if known and len(known) == len(swept.sweeps) else 0.0
+        self.hrefs = [self.lab(index) for index in range(len(self.settings))]
+        self.lab_href = self.hrefs[self.picked]
+        self.unbeaten = unbeaten(self.settings, state.against, self.floors)
+        self.front_words = AGAINST_WORDS[state.against].partition(",")[0].lower()
+        self.curve, self.curve_title = self._curve()
+        # What reads texts does so here, where a text that is gone is answered for.
+        self.versus, self.cards = self._versus(), self._cards()
 
     def here(self, **changes: object) -> str:
         """This page with changes."""
@@ -136,65 +76,61 @@ class _Builder:
         """The replay of a row; over several sessions the row selected here."""
         if len(self.sessions) > 1:
             return self.here(pick=index)
-        state = sweep_rows.replay_of(self.state, self.rows[index].setting)
+        state = sweep_rows.replay_of(self.state, self.settings[index].setting)
         path, query = reverse("sessions:replay", args=[self.sessions[0].pk]), replay_state.query(state)
         return f"{path}?{query}" if query else path
 
     def ratio(self, row: Row) -> float | None:
         """Its cost as replayed over the cheapest schedule's."""
-        return row.totals.cost.low / self.cheapest if row.totals.cost is not None and self.cheapest else None
+        return row.totals.cost.low / self.least_dollars if row.totals.cost is not None and self.least_dollars else None
 
-    def view(self) -> SweepView:
-        """The whole page."""
-        state, row = self.state, self.rows[self.picked]
-        beside = AGAINST_WORDS[state.against].partition(",")[0].lower()
-        curve, curve_title = self._curve()
-        return SweepView(
-            setting=row.setting,
-            title=sweep_rows.setting_words(row.setting, self.keys),
-            says=self._says(),
-            cards=self._cards(),
-            recorded=sweep_rows.cells(self.whole.recorded, None, label=self.label, with_ratio=bool(self.cheapest)),
-            n_keys=len(self.keys),
-            facts=self._facts(row),
-            picked_by_hand=self.by_hand,
-            appliable=self.by_hand or self.best is not None,
-            nothing=self._nothing(),
-            held_words=self._beside_usage(),
-            is_nothing=self.advice.answer == NOTHING,
-            badges=self._badges(),
-            measures=tuple(Choice(m, self.here(measure=m), m == state.measure) for m in urlstate.MEASURES),
-            againsts=tuple(
-                Choice(AGAINST_WORDS[a].partition(",")[0].lower(), self.here(against=a), a == state.against)
-                for a in (urlstate.AGAINST if state.losses else urlstate.AGAINST[:2])
-            ),
-            versus=self._versus(row),
-            is_open=self.open,
-            losses_href=self.here(losses=not state.losses, against=urlstate.usual_against(losses=not state.losses)),
-            front=figure_json(self._front()),
-            front_title=f"Cost against {beside}",
-            curve=curve,
-            curve_title=curve_title,
-            heat=sweep_rows.heat_of(self.whole, state, self.floors, self.picked, self.hrefs),
-            columns=self._columns(),
-            rows=self._table(),
-            n_rows=len(self.rows),
-            n_front=len(self.unbeaten),
-            front_words=beside,
-            lab_href=self.hrefs[self.picked],
-            free=self._free(),
-            cheapest=f"${self.cheapest:,.2f}" if self.cheapest else "",
-            held=self._held(),
-        )
+    def snippets(self) -> tuple[Snippet, ...]:
+        """The configuration of every agent for the setting selected."""
+        window = self.setting.window or self.state.replay.window
+        params, weighed = dict(self.setting.params), self.swept.sweeps[0].weighed
+        return configure(self.setting.policy, params, window=window, weighed=weighed)
 
-    def _versus(self, row: Row) -> Versus | None:
+    def title(self) -> str:
+        """The setting selected."""
+        return sweep_rows.setting_words(self.setting, self.keys)
+
+    def recorded(self) -> tuple[Cell, ...]:
+        """The table's row of the session as recorded."""
+        return sweep_rows.cells(self.whole.recorded, None, label=self.label, with_ratio=bool(self.least_dollars))
+
+    def measures(self) -> list[Choice]:
+        """What the heat map may show."""
+        return [Choice(one, self.here(measure=one), one == self.state.measure) for one in urlstate.MEASURES]
+
+    def againsts(self) -> list[Choice]:
+        """The second axes that the chart may have."""
+        known = urlstate.AGAINST if self.state.losses else urlstate.AGAINST[:2]
+        words = {one: AGAINST_WORDS[one].partition(",")[0].lower() for one in known}
+        return [Choice(words[one], self.here(against=one), one == self.state.against) for one in known]
+
+    def losses_href(self) -> str:
+        """This page with losses counted, or without."""
+        losses = not self.state.losses
+        return self.here(losses=losses, against=urlstate.usual_against(losses=losses))
+
+    @cached_property
+    def heat(self) -> Heat | None:
+        """The heat map of two axes."""
+        is_grid = len(self.whole.axes) == 2
+        return Heat(self.whole, self.state, self.floors, self.picked, self.hrefs) if is_grid else None
+
+    def cheapest(self) -> str:
+        """What the cheapest schedules cost, "" where that is not known."""
+        return f"${self.least_dollars:,.2f}" if self.least_dollars else ""
+
+    def _versus(self) -> Versus | None:
         if len(self.sessions) != 1:
             return None
         at = self.state.b
-        other = self.rows[at] if at is not None and at < len(self.rows) else None
-        return versus(self.sessions[0], self.swept.sweeps[0], self.state, row, other)
+        other = self.settings[at] if at is not None and at < len(self.settings) else None
+        return Versus(self.sessions[0], self.swept.sweeps[0], self.state, self.row, other)
 
-    def _says(self) -> str:
+    def says(self) -> str:
         """The answer in a sentence; of several sessions the setting for all of them."""
         if len(self.sessions) == 1 or self.best is None:
             return self.advice.sentence.rstrip(".")
@@ -203,15 +139,16 @@ class _Builder:
     def _cards(self) -> tuple[PickCard, ...]:
         if len(self.sessions) != 1:
             return ()
-        places = {id(row): index for index, row in enumerate(self.rows)}
+        places = {id(row): index for index, row in enumerate(self.settings)}
 
-        def hrefs(row: Row) -> tuple[str, str]:
-            index = places[id(row)]
-            return f"{self.here(pick=index)}#apply", self.hrefs[index]
+        def card(pick: Pick) -> PickCard:
+            index = None if pick.as_recorded else places[id(pick.row)]
+            hrefs = ("", "") if index is None else (f"{self.here(pick=index)}#apply", self.hrefs[index])
+            return PickCard(pick, self.advice, self.swept.sweeps[0], self.sessions[0], self.state, hrefs=hrefs)
 
-        return pick_cards(self.advice, self.swept.sweeps[0], self.sessions[0], self.state, hrefs)
+        return tuple(map(card, self.advice.picks))
 
-    def _nothing(self) -> str:
+    def nothing(self) -> str:
         """When it would matter, where there is nothing to tune."""
         held = self.whole.recorded
         growth = usual_growth(self.swept.sweeps[0].weighed)
@@ -221,41 +158,38 @@ class _Builder:
         more = figures.plural(max(left // growth, 1), "more request")
         return f"A request adds up to {growth:,} tokens here. The first compaction is at least {more} away."
 
-    def _beside_usage(self) -> str:
+    def held_words(self) -> str:
         """Where the recorded usage costs otherwise than what was sent does by the rule of the settings."""
         if len(self.sessions) != 1:
             return ""
         return beside_usage(self.swept.sweeps[0].weighed, self.whole.recorded.totals, self.whole.prices)
 
-    def _facts(self, row: Row) -> tuple[AdviceFact, ...]:
-        sums = row.totals
+    def facts(self) -> tuple[Fact, ...]:
+        """The figures of the setting selected."""
+        row, sums = self.row, self.row.totals
         share = sweep_rows.share_of_window(sums.peak_context_tokens, row, self.whole)
+        cost = Cell(sweep_rows.cost_words(row), "dollars" if self.priced else "tokens", "estimated")
         found = [
-            AdviceFact("Cost" if self.priced else "Tokens sent", sweep_rows.cost_words(row),
-                 "dollars" if self.priced else "tokens", "estimated", "low: as replayed; high: fetched again"),
-            AdviceFact("Compactions", figures.count(sums.compactions),
-                 note=figures.plural(sums.summary_calls, "summary call")),
-            AdviceFact("Peak context", figures.count(sums.peak_context_tokens), "tokens", self.label,
+            Fact("Cost" if self.priced else "Tokens sent", cost, "low: as replayed; high: fetched again"),
+            Fact("Compactions", Cell(figures.count(sums.compactions)),
+                 figures.plural(sums.summary_calls, "summary call")),
+            Fact("Peak context", Cell(figures.count(sums.peak_context_tokens), "tokens", self.label),
                  share if row.fits else f"over {window_words(row, self.whole)}"),
         ]  # fmt: skip
         ratio = self.ratio(row)
         if ratio is not None and ratio >= 1:
-            found.append(
-                AdviceFact(
-                    "Above cheapest possible", f"×{ratio:.2f}", "", "estimated", f"${self.cheapest:,.2f} with hindsight"
-                )
-            )
+            least = f"${self.least_dollars:,.2f} with hindsight"
+            found.append(Fact("Above cheapest possible", Cell(f"×{ratio:.2f}", "", "estimated"), least))
+        unknown = depends(int(row.more.get("losses_open", 0))) or "over all compactions"
         found += [
-            AdviceFact(
-                sweep_rows.LOSS_WORDS[name], figures.count(row.more[name]),
-                note=depends(int(row.more.get("losses_open", 0))) or "over all compactions",
-            )
+            Fact(sweep_rows.LOSS_WORDS[name], Cell(figures.count(row.more[name])), unknown)
             for name in ("rules_gone", "needs_gone")
             if name in row.more
-        ]  # fmt: skip
+        ]
         return tuple(found)
 
-    def _badges(self) -> tuple[str, ...]:
+    def badges(self) -> tuple[str, ...]:
+        """What is swept, in words."""
         found = []
         for one in self.whole.axes:
             if one.key == POLICY:
@@ -268,9 +202,10 @@ class _Builder:
             found.insert(0, sweep_rows.policy_words(self.state.policies[0]))
         return (*found, *([f"{len(self.sessions)} sessions"] if len(self.sessions) > 1 else []))
 
-    def _front(self) -> dict[str, object]:
+    def front(self) -> SafeString:
+        """The chart of cost against the second axis."""
         measure = sweep_rows.measure_of(self.state.against)
-        mine = self.rows[self.picked].setting.policy
+        mine = self.setting.policy
         points = [
             FrontPoint(
                 index,
@@ -283,29 +218,30 @@ class _Builder:
                 keeps(row, self.floors),
                 row.setting.policy == mine,
             )
-            for index, row in enumerate(self.rows)
+            for index, row in enumerate(self.settings)
         ]
         floor = self.floors.get(f"max_{self.state.against}")
         held = self.whole.recorded
         n = figures.plural(held.totals.compactions, "compaction")
         base = (*cost_range(held), measure(held), f"as recorded<br>{sweep_rows.cost_words(held)}<br>{n}")
-        return front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
+        return figure_json(
+            front_figure(points, priced=self.priced, against=self._against_words(), floor=floor, held=base)
+        )
 
     def _against_words(self) -> str:
         """The second axis; where a summary has no text more may be lost, and less be forgotten."""
         words = AGAINST_WORDS[self.state.against]
         if self.state.against == "forgotten":
-            bound = any(row.recall is not None and row.recall.at_least for row in (*self.rows, self.whole.recorded))
+            bound = any(row.recall is not None and row.recall.at_least for row in (*self.settings, self.whole.recorded))
             return words.replace(",", " at most,", 1) if bound else words
-        return (
-            f"{words}; more may depend on the summary" if self.open and self.state.against.endswith("gone") else words
-        )
+        is_open = self.is_open and self.state.against.endswith("gone")
+        return f"{words}; more may depend on the summary" if is_open else words
 
     def _curve(self) -> tuple[SafeString, str]:
         """The rows through the one selected along the first axis of numbers, and its title; "" for fewer than two."""
         key = next((k for k in self.keys if k != POLICY), "")
-        here = {**self.rows[self.picked].values, key: None}
-        along = [i for i, row in enumerate(self.rows) if key and {**row.values, key: None} == here]
+        here = {**self.row.values, key: None}
+        along = [i for i, row in enumerate(self.settings) if key and {**row.values, key: None} == here]
         if len(along) < 2:
             return figure_json({}), ""
         steps = [
@@ -318,31 +254,33 @@ class _Builder:
                 sweep_rows.hover(row, self.keys),
                 index == self.picked,
             )
-            for index, row in ((i, self.rows[i]) for i in along)
+            for index, row in ((i, self.settings[i]) for i in along)
         ]
-        row = self.rows[self.picked]
+        row = self.row
         title = sweep_rows.axis_title(row.setting.policy, key)
         figure = figure_json(curve_figure(steps, title=title, priced=self.priced, window=row.window))
         held = sweep_rows.setting_words(row.setting, [k for k in self.keys if k not in {key, POLICY}])
         return figure, f"Along {sweep_rows.key_words(row.setting.policy, key)}: {held}"
 
-    def _columns(self) -> tuple[SettingColumn, ...]:
-        found = [(key, self._head(key), key == POLICY, False, "") for key in self.keys]
+    @cached_property
+    def columns(self) -> list[SettingColumn]:
+        """The columns of the table."""
+        counted = self.settings[0].more
+        ends, sent = "low: as replayed; high: fetched again", "read from the cache or not, summary calls included"
+        found = [SettingColumn(self, key, self._head(key), words=key == POLICY) for key in self.keys]
         found += [
-            ("cost", "Cost" if self.priced else "Tokens sent", False, False, "low: as replayed; high: fetched again"),
-            ("compactions", "Compactions", False, False, ""), ("peak", "Peak context", False, False, ""),
-            ("sent", "Tokens sent", False, True, "read from the cache or not, summary calls included"),
-        ]  # fmt: skip
-        if self.cheapest:
-            found.append(
-                ("regret", "Above cheapest", False, True, "its cost ÷ that of the cheapest schedule, with hindsight")
-            )
-        found += [
-            (name, words, False, False, "") for name, words in sweep_rows.LOSS_WORDS.items() if self._counts(name)
+            SettingColumn(self, "cost", "Cost" if self.priced else "Tokens sent", ends),
+            SettingColumn(self, "compactions", "Compactions"),
+            SettingColumn(self, "peak", "Peak context"),
+            SettingColumn(self, "sent", "Tokens sent", sent, optional=True),
         ]
-        if self._counts("needs_asked"):
-            found.append(("forgotten", "Still answers", False, False, sweep_rows.RECALL_TITLE))
-        return tuple(self._column(*one) for one in found)
+        if self.least_dollars:
+            hindsight = "its cost ÷ that of the cheapest schedule, with hindsight"
+            found.append(SettingColumn(self, "regret", "Above cheapest", hindsight, optional=True))
+        found += [SettingColumn(self, name, words) for name, words in sweep_rows.LOSS_WORDS.items() if name in counted]
+        if "needs_asked" in counted:
+            found.append(SettingColumn(self, "forgotten", "Still answers", sweep_rows.RECALL_TITLE))
+        return found
 
     def _head(self, key: str) -> str:
         """A swept parameter with its unit, where all policies of the sweep give it the same."""
@@ -351,38 +289,19 @@ class _Builder:
         head = "Policy" if key == POLICY else words.pop() if len(words) == 1 else key
         return sweep_rows.with_unit(head[:1].upper() + head[1:], units.pop() if len(units) == 1 else "")
 
-    def _counts(self, name: str) -> bool:
-        return bool(self.rows) and name in self.rows[0].more
-
-    def _column(self, key: str, name: str, words: bool, optional: bool, title: str) -> SettingColumn:
-        now = self.state.sort
-        order = "ascending" if now == key else "descending" if now == f"-{key}" else ""
-        then = f"-{key}" if now == key else "" if order else key
-        return SettingColumn(key, name, self.here(sort=then), order, words, optional, title)
-
-    def _table(self) -> tuple[TableRow, ...]:
-        ratios = {i: r for i, row in enumerate(self.rows) if (r := self.ratio(row)) is not None}
-        ordered = sweep_rows.sorted_rows(list(enumerate(self.rows)), self.state.sort, ratios)
+    @cached_property
+    def rows(self) -> list[TableRow]:
+        """The rows of the table."""
+        ratios = {i: r for i, row in enumerate(self.settings) if (r := self.ratio(row)) is not None}
+        ordered = sweep_rows.sorted_rows(list(enumerate(self.settings)), self.state.sort, ratios)
         names = {id(pick.row): pick.name for pick in self.advice.picks}
-        return tuple(
-            TableRow(
-                index=index,
-                values=tuple(sweep_rows.said_value(row.values[key]) for key in self.keys),
-                cells=sweep_rows.cells(row, ratios.get(index), label=self.label, with_ratio=bool(self.cheapest)),
-                href=self.hrefs[index],
-                pick=self.here(pick=index),
-                pick_b=self.here(b=index),
-                is_b=index == self.state.b,
-                picked=index == self.picked,
-                recommended=row.setting == self.best,
-                names=names.get(id(row), ""),
-                keeps=keeps(row, self.floors),
-                fits=row.fits,
-            )
-            for index, row in ordered[:MOST_ROWS]
-        )
+        return [
+            TableRow(self, index, row, ratios.get(index), names.get(id(row), "")) for index, row in ordered[:MOST_ROWS]
+        ]
 
-    def _free(self) -> tuple[tuple[EventCost, str, str, str], ...]:
+    @cached_property
+    def free(self) -> tuple[tuple[EventCost, str, str, str], ...]:
+        """The cheapest schedule's compactions: each, its call, its rewrite, after how many requests it pays off."""
         if len(self.swept.best) != 1 or self.swept.best[0] is None:
             return ()
         return tuple(
@@ -393,7 +312,9 @@ class _Builder:
             for cost in self.swept.best[0].costs
         )  # fmt: skip
 
-    def _held(self) -> tuple[tuple[Session, str, str, str, bool], ...]:
+    @cached_property
+    def held(self) -> tuple[tuple[Session, str, str, str, bool], ...]:
+        """The sessions left out in turn: each, its replay, what the others choose, its cost, its limits."""
         if self.across is None:
             return ()
         query, found = replay_state.query(sweep_rows.replay_of(self.state, self.across.setting)), []
@@ -403,6 +324,31 @@ class _Builder:
             href = f"{reverse('sessions:replay', args=[session.pk])}?{query}"
             found.append((session, href, chosen, ratio, judged.keeps))
         return tuple(found)
+
+
+class SettingColumn:
+    """A column of the table, which its head sorts by; ``order`` is how it is sorted now ("ascending", "descending")."""
+
+    def __init__(
+        self, view: SweepView, key: str, name: str, title: str = "", *, words: bool = False, optional: bool = False
+    ) -> None:
+        self.name, self.title, self.words, self.optional = name, title, words, optional
+        now = view.state.sort
+        self.order = "ascending" if now == key else "descending" if now == f"-{key}" else ""
+        self.href = view.here(sort=f"-{key}" if now == key else "" if self.order else key)
+
+
+class TableRow:
+    """One setting; ``href`` is its replay, ``pick`` and ``pick_b`` select it as A or B; advised under ``names``."""
+
+    def __init__(self, view: SweepView, index: int, row: Row, ratio: float | None, names: str) -> None:
+        self.index, self.href, self.names = index, view.hrefs[index], names
+        self.values = [sweep_rows.said_value(row.values[key]) for key in view.keys]
+        self.cells = sweep_rows.cells(row, ratio, label=view.label, with_ratio=bool(view.least_dollars))
+        self.pick, self.pick_b = view.here(pick=index), view.here(b=index)
+        self.picked, self.is_b = index == view.picked, index == view.state.b
+        self.recommended = row.setting == view.best
+        self.keeps, self.fits = keeps(row, view.floors), row.fits
 
 
 def _dollars(value: float) -> str:

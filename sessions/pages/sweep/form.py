@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sessions.engine.base import registry
 from sessions.engine.policies import params as parameters
 from sessions.engine.replays import initial_params
@@ -11,7 +9,7 @@ from sessions.engine.sweeps.sweep import WINDOW, Over
 from sessions.engine.weigh.calibration.context_windows import source_words
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.pages.sweep.state import FLOORS, LOSSES, SLOTS, SweepState
-from sessions.pages.ui.controls import SUMMARY_WORDS, Option, PolicyGroup, choice_words, policy_groups
+from sessions.pages.ui.controls import SUMMARY_WORDS, Option, choice_words, policy_groups
 from sessions.runs.replay_state import is_changed, written
 
 FLOOR_WORDS = {
@@ -20,94 +18,75 @@ FLOOR_WORDS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
 class RangeField:
-    """One range: the parameter, its ends, its steps; ``hint`` says what the parameter may be."""
+    """One range: the parameter, its ends, its steps."""
 
-    name: str
-    title: str
-    options: tuple[Option, ...]
-    low: str
-    high: str
-    n: str
+    def __init__(
+        self, name: str, over: Over | None, numbers: list[parameters.Spec], *, optional: bool, title: str
+    ) -> None:
+        key = over.key if over else None
+        self.name, self.title = name, title
+        self.options = [Option("", "nothing", over is None)] if optional else []
+        for spec in numbers:
+            unit = f", {spec.unit}" if spec.unit else ""
+            self.options.append(Option(spec.name, f"{spec.label}{unit}", spec.name == key))
+        self.options.append(Option(WINDOW, "Context window, tokens", key == WINDOW))
+        self.low, self.high = (f"{over.low:,.10g}", f"{over.high:,.10g}") if over else ("", "")
+        self.n = str(over.n) if over else ""
 
 
-@dataclass(frozen=True, slots=True)
 class FixedField:
     """A parameter that is not swept."""
 
-    spec: parameters.Spec
-    value: str
-    options: tuple[Option, ...]
-    changed: bool
-    error: str
+    def __init__(self, spec: parameters.Spec, state: SweepState) -> None:
+        self.spec, self.value = spec, dict(state.replay.params).get(spec.name, written(spec.default))
+        self.options = [Option(choice, choice_words(choice), choice == self.value) for choice in spec.choices]
+        self.changed, self.error = is_changed(spec, state.replay), state.errors.get(f"p.{spec.name}", "")
 
 
-@dataclass(frozen=True, slots=True)
 class FloorField:
     """A limit that the recommended setting has to keep."""
 
-    name: str
-    label: str
-    unit: str
-    value: str
-    error: str
+    def __init__(self, name: str, state: SweepState) -> None:
+        self.name, self.label, self.error = name, FLOOR_WORDS[name], state.errors.get(name, "")
+        self.unit = {"max_cost": "$", "max_peak": "tokens"}.get(name, "")
+        value = dict(state.floors).get(name)
+        self.value = "" if value is None else f"{value:,.10g}"
 
 
-@dataclass(frozen=True, slots=True)
 class SweepForm:
     """Both forms: ranges of one policy, or several policies side by side."""
 
-    policies: tuple[PolicyGroup, ...]
-    n_policies: int
-    compared: tuple[Option, ...]
-    slots: tuple[RangeField, ...]
-    shared_slot: RangeField
-    fixed: tuple[FixedField, ...]
-    n_fixed: int
-    floors: tuple[FloorField, ...]
-    summarizers: tuple[Option, ...]
-    stub: str
-    window: str
-    window_own: int
-    window_says: str
-
-
-def form_of(state: SweepState, weighed: Weighed) -> SweepForm:
-    """The forms for a state."""
-    policy = state.replay.plugin
-    specs = parameters.specs(policy.params) if state.sessions else initial_params.specs(weighed, policy)
-    numbers = [spec for spec in specs if spec.is_number]
-    swept = {over.key for over in state.overs}
-    name, _, stub = state.replay.summarizer.partition(":")
-    groups = policy_groups(policy.name, None if state.sessions else weighed)
-    every = registry.plugins("policies").values()
-    return SweepForm(
-        policies=groups,
-        n_policies=len(every),
-        compared=tuple(
+    def __init__(self, state: SweepState, weighed: Weighed) -> None:
+        policy, params, overs = state.replay.plugin, state.replay.params, state.overs
+        specs = parameters.specs(policy.params) if state.sessions else initial_params.specs(weighed, policy)
+        numbers = [spec for spec in specs if spec.is_number]
+        swept = {over.key for over in overs}
+        name, _, stub = state.replay.summarizer.partition(":")
+        every = registry.plugins("policies").values()
+        self.policies = policy_groups(policy.name, None if state.sessions else weighed)
+        self.n_policies = len(every)
+        self.compared = [
             Option(p.name, p.label or p.name, state.several and p.name in state.policies, p.help) for p in every
-        ),
-        slots=tuple(
-            _slot(slot, None if state.several or number >= len(state.overs) else state.overs[number], numbers,
+        ]
+        self.slots = [
+            RangeField(slot, None if state.several or number >= len(overs) else overs[number], numbers,
                   optional=bool(number), title=title)
             for number, (slot, title) in enumerate(zip(SLOTS, ("Vary", "Second range"), strict=True))
-        ),
-        shared_slot=_slot(
-            SLOTS[0], state.overs[0] if state.several and state.overs else None,
-            _common(state) if state.several else [], optional=True, title="Vary",
-        ),
-        fixed=tuple(_fixed(spec, state) for spec in specs if spec.name not in swept),
-        n_fixed=len(state.replay.params),
-        floors=tuple(_floor(name, state) for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES),
-        summarizers=tuple(
-            Option(s, SUMMARY_WORDS.get(s, s), s == name) for s in ("recorded", "stub", "extractive")
-        ),
-        stub=stub or "4000",
-        window="" if state.replay.window is None else f"{state.replay.window:,}",
-        window_own=weighed.window,
-        window_says=_window_says(state, weighed),
-    )  # fmt: skip
+        ]  # fmt: skip
+        shared = overs[0] if state.several and overs else None
+        common = _common(state) if state.several else []
+        self.shared_slot = RangeField(SLOTS[0], shared, common, optional=True, title="Vary")
+        self.fixed = [FixedField(spec, state) for spec in specs if spec.name not in swept]
+        self.n_fixed = len(params)
+        floors = (name for name in FLOORS if state.losses or name.removeprefix("max_") not in LOSSES)
+        self.floors = [FloorField(name, state) for name in floors]
+        known = ("recorded", "stub", "extractive")
+        self.summarizers = [Option(one, SUMMARY_WORDS.get(one, one), one == name) for one in known]
+        self.stub = stub or "4000"
+        self.window = "" if state.replay.window is None else f"{state.replay.window:,}"
+        self.window_own = weighed.window
+        self.window_says = _window_says(state, weighed)
 
 
 def _window_says(state: SweepState, weighed: Weighed) -> str:
@@ -128,31 +107,3 @@ def _common(state: SweepState) -> list[parameters.Spec]:
     ]
     shared = set.intersection(*found) if found else set()
     return [spec for spec in parameters.specs(state.replay.plugin.params) if spec.name in shared]
-
-
-def _slot(slot: str, over: Over | None, numbers: list[parameters.Spec], *, optional: bool, title: str) -> RangeField:
-    options = [Option("", "nothing", over is None)] if optional else []
-    for spec in numbers:
-        unit = f", {spec.unit}" if spec.unit else ""
-        current = over is not None and spec.name == over.key
-        options.append(Option(spec.name, f"{spec.label}{unit}", current))
-    options.append(Option(WINDOW, "Context window, tokens", over is not None and over.key == WINDOW))
-    if over is None:
-        return RangeField(slot, title, tuple(options), "", "", "")
-    return RangeField(slot, title, tuple(options), f"{over.low:,.10g}", f"{over.high:,.10g}", str(over.n))
-
-
-def _fixed(spec: parameters.Spec, state: SweepState) -> FixedField:
-    value = dict(state.replay.params).get(spec.name, written(spec.default))
-    options = tuple(Option(choice, choice_words(choice), choice == value) for choice in spec.choices)
-    return FixedField(
-        spec, value, options, is_changed(spec, state.replay), state.errors.get(f"p.{spec.name}", "")
-    )  # fmt: skip
-
-
-def _floor(name: str, state: SweepState) -> FloorField:
-    value = dict(state.floors).get(name)
-    unit = {"max_cost": "$", "max_peak": "tokens"}.get(name, "")
-    return FloorField(
-        name, FLOOR_WORDS[name], unit, "" if value is None else f"{value:,.10g}", state.errors.get(name, "")
-    )

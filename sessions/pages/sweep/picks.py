@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from django.urls import reverse
 
@@ -54,50 +53,36 @@ def unbeaten(rows: Sequence[Row], against: str, floors: Mapping[str, float]) -> 
     return frozenset(index for index, best in zip(able, on, strict=True) if best)
 
 
-@dataclass(frozen=True, slots=True)
 class PickCard:
     """One card: figures with those as recorded beside them.
 
     ``place`` has the ends of the cost range and the recorded cost on a scale of 0 to 100 that all cards share;
-    ``apply_href`` selects the setting on this page, "" for what the session ran under; ``left_href`` is what is left
-    after each of several compactions, "" for fewer than two.
+    ``apply_href`` selects the setting on this page, ``replay_href`` is its replay, both "" for what the session ran
+    under; ``left_href`` is what is left after each of several compactions, "" for fewer than two.
     """
 
-    name: str
-    is_recorded: bool
-    is_best: bool
-    setting: str
-    unit_words: str
-    cost: str
-    cost_unit: str
-    cost_beside: str
-    place: tuple[float, float, float]
-    compactions: str
-    compactions_beside: str
-    lost: str
-    lost_beside: str
-    read_again: str
-    read_again_beside: str
-    first: str
-    reason: str
-    names: tuple[str, ...]
-    n_more: int
-    apply_href: str
-    replay_href: str
-    left_href: str
-
-
-def pick_cards(
-    found: Advice, sweep: Sweep, session: Session, state: urlstate.SweepState, hrefs: Callable[[Row], tuple[str, str]]
-) -> tuple[PickCard, ...]:
-    """The cards of one session's advice; ``hrefs`` are where a row is selected, and its replay."""
-    return tuple(
-        _card(
-            pick, found, sweep, _names(pick, session, state),
-            (*(("", "") if pick.as_recorded else hrefs(pick.row)), _left(pick, session, state)),
-        )
-        for pick in found.picks
-    )  # fmt: skip
+    def __init__(
+        self, pick: Pick, found: Advice, sweep: Sweep, session: Session, state: urlstate.SweepState, *,
+        hrefs: tuple[str, str],
+    ) -> None:  # fmt: skip
+        row, held, beside = pick.row, sweep.recorded, not pick.as_recorded
+        again, rules = row.more.get("read_again_tokens", 0), int(row.more.get("rules_gone", 0))
+        self.name, self.first, self.reason = pick.name, pick.first, _reason(pick, found)
+        self.is_recorded, self.is_best = pick.as_recorded, pick is found.recommended
+        self.setting = _setting(pick, [axis.key for axis in sweep.axes])
+        self.unit_words = f"tokens, {sweep_rows.share_of_window(row.threshold, row, sweep)}" if row.threshold else ""
+        self.cost, self.cost_unit = sweep_rows.cost_words(row), "tokens sent" if row.totals.cost is None else "dollars"
+        self.cost_beside = change_words(row.totals, held.totals) if beside else "as recorded"
+        self.place = _place(row, held, [one.row for one in found.picks])
+        self.compactions = figures.count(row.totals.compactions)
+        self.compactions_beside = f"{held.totals.compactions:,} as recorded" if beside else ""
+        self.lost = counted(lost(row), "thing") + (f", {counted(rules, 'rule')} among them" if rules else "")
+        self.lost_beside = f"{lost(held):,} as recorded" if beside else ""
+        self.read_again, self.read_again_beside = f"{again:,.0f} tokens", _dollars(again, sweep)
+        names = _names(pick, session, state)
+        self.names, self.n_more = names[:NAMED], max(len(names) - NAMED, 0)
+        self.apply_href, self.replay_href = hrefs
+        self.left_href = _left(pick, session, state)
 
 
 def _left(pick: Pick, session: Session, state: urlstate.SweepState) -> str:
@@ -106,36 +91,6 @@ def _left(pick: Pick, session: Session, state: urlstate.SweepState) -> str:
     own = replay_state.query(sweep_rows.replay_of(state, pick.row.setting))
     side = "of=recorded" if pick.as_recorded else "of=replay"
     return f"{reverse('sessions:quality', args=[session.pk])}?{'&'.join(filter(None, (own, side)))}#left"
-
-
-def _card(pick: Pick, found: Advice, sweep: Sweep, named: Sequence[str], hrefs: tuple[str, str, str]) -> PickCard:
-    row, held = pick.row, sweep.recorded
-    beside = not pick.as_recorded
-    again, rules = row.more.get("read_again_tokens", 0), int(row.more.get("rules_gone", 0))
-    return PickCard(
-        name=pick.name,
-        is_recorded=pick.as_recorded,
-        is_best=pick is found.recommended,
-        setting=_setting(pick, [axis.key for axis in sweep.axes]),
-        unit_words=f"tokens, {sweep_rows.share_of_window(row.threshold, row, sweep)}" if row.threshold else "",
-        cost=sweep_rows.cost_words(row),
-        cost_unit="tokens sent" if row.totals.cost is None else "dollars",
-        cost_beside=change_words(row.totals, held.totals) if beside else "as recorded",
-        place=_place(row, held, [one.row for one in found.picks]),
-        compactions=figures.count(row.totals.compactions),
-        compactions_beside=f"{held.totals.compactions:,} as recorded" if beside else "",
-        lost=counted(lost(row), "thing") + (f", {counted(rules, 'rule')} among them" if rules else ""),
-        lost_beside=f"{lost(held):,} as recorded" if beside else "",
-        read_again=f"{again:,.0f} tokens",
-        read_again_beside=_dollars(again, sweep),
-        first=pick.first,
-        reason=_reason(pick, found),
-        names=tuple(named[:NAMED]),
-        n_more=max(len(named) - NAMED, 0),
-        apply_href=hrefs[0],
-        replay_href=hrefs[1],
-        left_href=hrefs[2],
-    )  # fmt: skip
 
 
 def _setting(pick: Pick, keys: Sequence[str]) -> str:

@@ -27,40 +27,9 @@ RECALL_TITLE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class SettingColumn:
-    """A column of the table: ``key`` sorts by it, ``order`` is how it is sorted now ("ascending", "descending")."""
-
-    key: str
-    name: str
-    href: str
-    order: str = ""
-    words: bool = False
-    optional: bool = False
-    title: str = ""
-
-
 def share_of_window(tokens: int, row: Row, sweep: Sweep) -> str:
     """Tokens as a share of the window that a row is held against."""
     return f"{figures.percent(tokens, row.window)} of {window_words(row, sweep)}"
-
-
-@dataclass(frozen=True, slots=True)
-class TableRow:
-    """One setting; ``href`` is its replay, ``pick`` and ``pick_b`` select it as A or B; advised under ``names``."""
-
-    index: int
-    values: tuple[str, ...]
-    cells: tuple[Cell, ...]
-    href: str
-    pick: str
-    pick_b: str
-    is_b: bool
-    picked: bool
-    recommended: bool
-    names: str
-    keeps: bool
-    fits: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,19 +42,6 @@ class HeatCell:
     says: str
     picked: bool
     was: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Heat:
-    """The grid of two axes: columns along the first (policies stand in rows), rows along the second."""
-
-    title: str
-    corner: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[HeatCell | None, ...]], ...]
-    lowest: str
-    highest: str
-    unit: str
 
 
 def said_value(value: Any) -> str:
@@ -247,47 +203,41 @@ def loss_words(row: Row, name: str) -> str:
     return unknown if unknown and not row.more[name] else figures.count(row.more[name])
 
 
-def heat_of(
-    sweep: Sweep, state: SweepState, floors: Mapping[str, float], picked: int | None, hrefs: Sequence[str]
-) -> Heat | None:
-    """The heat map of a sweep over two axes; None for any other."""
-    if len(sweep.axes) != 2:
-        return None
-    first, second = sweep.axes
-    across, down = (second, first) if first.key == POLICY else (first, second)
-    measure = measure_of(state.measure)
-    kept = [measure(row) for row in sweep.rows if keeps(row, floors)]
-    low, high = min(kept, default=0.0), max(kept, default=0.0)
-    places = {(row.values[across.key], row.values[down.key]): index for index, row in enumerate(sweep.rows)}
-    came_from, keys = _came_from(sweep, state), [axis.key for axis in sweep.axes]
+class Heat:
+    """The grid of two axes: columns along the first (policies stand in rows), rows along the second."""
 
-    def cell(column: Any, value: Any) -> HeatCell | None:
-        index = places.get((column, value))
-        if index is None:
-            return None
-        row = sweep.rows[index]
-        return HeatCell(
-            _short(measure(row), state.measure, priced=row.totals.cost is not None),
-            _heat(measure(row), low, high) if keeps(row, floors) else 0, hrefs[index],
-            hover(row, keys).replace("<br>", "; "), index == picked, row.setting == came_from,
-        )  # fmt: skip
+    def __init__(
+        self, sweep: Sweep, state: SweepState, floors: Mapping[str, float], picked: int, hrefs: Sequence[str]
+    ) -> None:
+        first, second = sweep.axes
+        across, down = (second, first) if first.key == POLICY else (first, second)
+        measure = measure_of(state.measure)
+        kept = [measure(row) for row in sweep.rows if keeps(row, floors)]
+        low, high = min(kept, default=0.0), max(kept, default=0.0)
+        places = {(row.values[across.key], row.values[down.key]): index for index, row in enumerate(sweep.rows)}
+        came_from, keys = _came_from(sweep, state), [axis.key for axis in sweep.axes]
 
-    rows = [
-        (axis_value(state.policies[0], down.key, value), tuple(cell(column, value) for column in across.values))
-        for value in down.values
-    ]
-    unit = {"cost": "dollars a session" if sweep.prices or any(r.totals.cost for r in sweep.rows) else "tokens sent",
-            "compactions": "compactions", "peak": "tokens"}[state.measure]  # fmt: skip
-    priced = any(row.totals.cost is not None for row in sweep.rows)
-    return Heat(
-        title=f"{state.measure.capitalize()}, {across.key} by {down.key}",
-        corner=down.key,
-        columns=tuple(axis_value(state.policies[0], across.key, value) for value in across.values),
-        rows=tuple(rows),
-        lowest=_short(low, state.measure, priced=priced),
-        highest=_short(high, state.measure, priced=priced),
-        unit=unit,
-    )
+        def cell(column: Any, value: Any) -> HeatCell | None:
+            index = places.get((column, value))
+            if index is None:
+                return None
+            row = sweep.rows[index]
+            return HeatCell(
+                _short(measure(row), state.measure, priced=row.totals.cost is not None),
+                _heat(measure(row), low, high) if keeps(row, floors) else 0, hrefs[index],
+                hover(row, keys).replace("<br>", "; "), index == picked, row.setting == came_from,
+            )  # fmt: skip
+
+        policy, priced = state.policies[0], any(row.totals.cost is not None for row in sweep.rows)
+        self.title, self.corner = f"{state.measure.capitalize()}, {across.key} by {down.key}", down.key
+        self.columns = [axis_value(policy, across.key, value) for value in across.values]
+        self.rows = [
+            (axis_value(policy, down.key, value), [cell(column, value) for column in across.values])
+            for value in down.values
+        ]
+        self.lowest, self.highest = (_short(end, state.measure, priced=priced) for end in (low, high))
+        cost = "dollars a session" if sweep.prices or priced else "tokens sent"
+        self.unit = {"cost": cost, "compactions": "compactions", "peak": "tokens"}[state.measure]
 
 
 def _came_from(sweep: Sweep, state: SweepState) -> Setting | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from django.urls import reverse
 
@@ -19,18 +19,17 @@ SECONDS = sweeps.INLINE_SECONDS
 """The types whose sweep is not begun by then are a link to it."""
 
 
-@dataclass(frozen=True, slots=True)
 class TypeRow:
     """Subagents of one type; ``setting`` and ``says`` are "" where their sweep has not been run; ``href`` is that."""
 
-    type: str
-    n: int
-    n_compacted: int
-    peak: int | None
-    label: str
-    setting: str
-    says: str
-    href: str
+    def __init__(self, name: str, those: Sequence[Session], state: urlstate.SweepState, *, is_late: bool) -> None:
+        some = list(those[: urlstate.MAX_SESSIONS])
+        own = replace(state, **urlstate.of_several(some))
+        self.setting, self.says = ("", "") if is_late else _advised(own, some, len(those))
+        self.type, self.n = name, len(those)
+        self.n_compacted = sum(one.n_compactions > 0 for one in those)
+        self.peak, self.label = those[0].peak_context, those[0].peak_label
+        self.href = f"{reverse('sessions:sweeps')}?{urlstate.query(own)}"
 
 
 def type_rows(state: urlstate.SweepState, kinds: Mapping[str, Sequence[Session]]) -> tuple[TypeRow, ...]:
@@ -38,19 +37,10 @@ def type_rows(state: urlstate.SweepState, kinds: Mapping[str, Sequence[Session]]
 
     Those of a type stand by their largest context, as ``by_type`` gives them.
     """
-    started, found = time.perf_counter(), []
-    for name, those in kinds.items():
-        some = list(those[: urlstate.MAX_SESSIONS])
-        own = replace(state, **urlstate.of_several(some))
-        is_late = time.perf_counter() - started > SECONDS
-        setting, says = ("", "") if is_late else _advised(own, some, len(those))
-        found.append(
-            TypeRow(
-                name, len(those), sum(one.n_compactions > 0 for one in those), those[0].peak_context,
-                those[0].peak_label, setting, says, f"{reverse('sessions:sweeps')}?{urlstate.query(own)}",
-            )
-        )  # fmt: skip
-    return tuple(found)
+    started = time.perf_counter()
+    return tuple(
+        TypeRow(name, those, state, is_late=time.perf_counter() - started > SECONDS) for name, those in kinds.items()
+    )
 
 
 def _advised(state: urlstate.SweepState, some: Sequence[Session], n: int) -> tuple[str, str]:

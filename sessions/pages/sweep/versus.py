@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
-from django.utils.safestring import SafeString
-
-from sessions.engine.costs.cost import Totals
 from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.baseline import NAME, change_words
 from sessions.engine.sweeps.sweep import Row, Sweep
@@ -37,84 +33,52 @@ MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 26, "b": 34}, {"l": 50, "r": 14,
 OPEN = "losses depend on the summary"
 
 
-@dataclass(frozen=True, slots=True)
 class Sideline:
     """One of the two: ``rules`` and ``gone`` are None where losses are not counted, ``is_open`` where more depends on a
-    summary that nobody has written."""
+    summary that nobody has written.
 
-    name: str
-    at: int | None
-    totals: Totals
-    rules: int | None
-    gone: int | None
-    is_open: bool
+    ``loses`` says what it loses, ``uses`` what is used later and lost, "" where that is not known.
+    """
 
-    @property
-    def loses(self) -> str:
-        """What it loses, in words."""
-        if self.rules is None or self.gone is None:
-            return "losses not counted"
-        if self.is_open and not self.rules:
-            return OPEN
-        return figures.lost(self.rules, 0)
-
-    @property
-    def uses(self) -> str:
-        """What is used later and lost, "" where that is not known."""
-        if self.gone is None or (self.is_open and not self.gone):
-            return ""
-        return f"{figures.plural(self.gone, 'thing')} used later and lost"
+    def __init__(self, row: Row, state: replay_state.ReplayState, name: str = "") -> None:
+        counted = "rules_gone" in row.more
+        self.name = name or ("no compaction" if state.policy == "none" else state.plugin.label or state.policy)
+        self.at, self.totals, self.is_open = row.threshold, row.totals, bool(row.more.get("losses_open"))
+        self.rules = int(row.more["rules_gone"]) if counted else None
+        self.gone = int(row.more["needs_gone"]) if counted else None
+        self.loses, self.uses = "losses not counted", ""
+        if self.gone is not None:
+            self.loses = OPEN if self.is_open and not self.rules else figures.lost(self.rules or 0, 0)
+            if self.gone or not self.is_open:
+                self.uses = f"{figures.plural(self.gone, 'thing')} used later and lost"
 
 
-@dataclass(frozen=True, slots=True)
 class Versus:
-    """The panel and the headline."""
+    """The panel and the headline: the row selected against ``other``, else against the session as recorded."""
 
-    headline: str
-    price: str
-    a: str
-    b: str
-    says: str
-    figure: SafeString
-    full_href: str
-    label: str
-
-
-def versus(session: Session, sweep: Sweep, state: SweepState, picked: Row, other: Row | None) -> Versus:
-    """The row selected against ``other``, else against the session as recorded."""
-    weighed = sweep.weighed
-    a_state = sweep_rows.replay_of(state, picked.setting)
-    a, contexts = _of_row(picked, a_state), [replays.run(session.pk, a_state).replay.context_tokens]
-    if other is None:
-        b, full_href = replace(_of_row(sweep.recorded, a_state), name=NAME), ""
-        contexts.append(replays.as_sent(session.pk).replay.context_tokens)
-        names = (a.name if a.at is None else f"{a.at:,}", NAME)
-    else:
-        b_state = sweep_rows.replay_of(state, other.setting)
-        b = _of_row(other, b_state)
-        contexts.append(replays.run(session.pk, b_state).replay.context_tokens)
-        names = _names(a, b)
-        if names[0] == names[1] and a.at is None:
-            names = _by_setting(names[0], picked, other)
-        full_href = ab_state.address(session.pk, a_state, b_state)
-    return Versus(
-        headline=_headline(a, b, names),
-        price=f"{names[1][0].upper()}{names[1][1:]} costs {_cost(b)}: {b.loses}{', ' + b.uses if b.uses else ''}."
-        + (f" {names[0][0].upper()}{names[0][1:]}: {a.uses}." if a.uses else ""),
-        a=names[0],
-        b=names[1],
-        says=_difference(a, b),
-        figure=figure_json(_figure(contexts, names, picked.window)),
-        full_href=full_href,
-        label=str(weighed.total_label),
-    )
-
-
-def _of_row(row: Row, state: replay_state.ReplayState) -> Sideline:
-    counted = "rules_gone" in row.more
-    rules, gone = (int(row.more["rules_gone"]), int(row.more["needs_gone"])) if counted else (None, None)
-    name = "no compaction" if state.policy == "none" else state.plugin.label or state.policy
-    return Sideline(name, row.threshold, row.totals, rules, gone, bool(row.more.get("losses_open")))
+    def __init__(self, session: Session, sweep: Sweep, state: SweepState, picked: Row, other: Row | None) -> None:
+        a_state = sweep_rows.replay_of(state, picked.setting)
+        a, contexts = Sideline(picked, a_state), [replays.run(session.pk, a_state).replay.context_tokens]
+        self.full_href = ""
+        if other is None:
+            b = Sideline(sweep.recorded, a_state, NAME)
+            contexts.append(replays.as_sent(session.pk).replay.context_tokens)
+            names = (a.name if a.at is None else f"{a.at:,}", NAME)
+        else:
+            b_state = sweep_rows.replay_of(state, other.setting)
+            b = Sideline(other, b_state)
+            contexts.append(replays.run(session.pk, b_state).replay.context_tokens)
+            names = _names(a, b)
+            if names[0] == names[1] and a.at is None:
+                names = _by_setting(names[0], picked, other)
+            self.full_href = ab_state.address(session.pk, a_state, b_state)
+        self.a, self.b = names
+        self.headline, self.says = _headline(a, b, names), _difference(a, b)
+        first, second = (f"{name[0].upper()}{name[1:]}" for name in names)
+        uses = f", {b.uses}" if b.uses else ""
+        self.price = f"{second} costs {_cost(b)}: {b.loses}{uses}." + (f" {first}: {a.uses}." if a.uses else "")
+        self.figure = figure_json(_figure(contexts, names, picked.window))
+        self.label = str(sweep.weighed.total_label)
 
 
 def _names(a: Sideline, b: Sideline) -> tuple[str, str]:

@@ -20,10 +20,10 @@ from sessions.engine.sweeps.across import advise_all
 from sessions.engine.sweeps.advice import Pick, advise
 from sessions.engine.sweeps.report import sweep_document, sweep_table, validated_document
 from sessions.models import Session, Sweeping, SweepRun
-from sessions.pages.sweep import context as page
-from sessions.pages.sweep import form as sweep_form
 from sessions.pages.sweep import rows as sweep_rows
 from sessions.pages.sweep import state as urlstate
+from sessions.pages.sweep.context import SweepView
+from sessions.pages.sweep.form import SweepForm
 from sessions.pages.sweep.subagents import type_rows
 from sessions.pages.ui.view import (
     as_json,
@@ -118,16 +118,16 @@ def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> 
     context: dict[str, Any] = {
         "state": state,
         "swept": swept,
-        "form": sweep_form.form_of(state, selectors.load_weighed(sessions[0].pk)),
+        "form": SweepForm(state, selectors.load_weighed(sessions[0].pk)),
         "path": path,
         "start_url": f"{reverse('sessions:sweep_start')}?{named}{'' if state.sessions else '&one=1'}",
         "going": swept.run is not None and swept.run.state in UNFINISHED,
         "view": None,
     }
     if swept.sweeps and all(one.rows for one in swept.sweeps):
-        view = page.build(state, swept, sessions, path)
+        view = SweepView(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
-        context |= {"view": view, **chosen_snippet(page.snippets(state, view.setting, swept), state.agent)}
+        context |= {"view": view, **chosen_snippet(view.snippets(), state.agent)}
         context["apply_cli"] = replay_state.apply_command(lab)
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
@@ -148,18 +148,14 @@ def start(request: HttpRequest) -> HttpResponse:
         return redirect("sessions:sweeps")
     one = bool(request.GET.get("one"))
     state = _asked(sessions, request.GET, one=one)
-    address, swept = _address(state, sessions, one=one), _swept(state, sessions)
+    path = reverse("sessions:sweep", args=[sessions[0].pk]) if one else reverse("sessions:sweeps")
+    address = f"{path}?{urlstate.query(replace(state, sessions=()) if one else state)}"
+    swept = _swept(state, sessions)
     if not swept.error and swept.n_total and not swept.complete:
         _, queued = sweep_runs.start(options=swept.options, versions=versions(sessions), query=address)
         if queued:
             tasks.wake()
     return redirect(address)
-
-
-def _address(state: urlstate.SweepState, sessions: list[Session], *, one: bool) -> str:
-    if one:
-        return f"{reverse('sessions:sweep', args=[sessions[0].pk])}?{urlstate.query(state, sessions=())}"
-    return f"{reverse('sessions:sweeps')}?{urlstate.query(state)}"
 
 
 @require_POST

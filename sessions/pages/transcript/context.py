@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 from sessions.engine.base.moments import moment
 from sessions.engine.search.terms import Query, marker, said, without_secrets
 from sessions.engine.transcript.speaker import speaker
-from sessions.engine.transcript.types import Content, Message
+from sessions.engine.transcript.types import Content, Message, RecordedCompaction
 from sessions.pages.ui import figures
 from sessions.pages.ui.blocks import ShownBlock, marked, shown
 from sessions.pages.ui.causes import held
-from sessions.runs.overview import KINDS, Overview, called
+from sessions.pages.ui.message import MessageFigures
+from sessions.runs.overview import Overview, called
 
 Read = Callable[[Message], tuple[Content, ...]]
 
@@ -21,56 +20,40 @@ PAGE, LEAD = 30, 3
 MOST_MATCHES, MOST_HEAVY = 200, 5
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One message: who says what, what it weighs, after which compaction it is gone (0: it stays), when it was made."""
+class Turn(MessageFigures):
+    """One message with who says it, when, and after which compaction it is gone (0: it stays)."""
 
-    index: int
-    role: str
-    tokens: int
-    label: str
-    n_bytes: int
-    factor: float | None
-    parts: tuple[tuple[str, int], ...]
-    blocks: tuple[ShownBlock, ...]
-    gone_after: int
-    is_match: bool
-    cut: Cut | None
-    at: datetime | None
+    def __init__(
+        self, view: Overview, index: int, blocks: tuple[ShownBlock, ...], cut: Cut | None, *, is_match: bool
+    ) -> None:
+        super().__init__(view, index)
+        self.role = "summary" if self.message.summary else speaker(self.message)
+        self.at = moment(self.message.timestamp)
+        self.blocks, self.cut, self.is_match = blocks, cut, is_match
+        compactions = enumerate(view.weighed.transcript.compactions, 1)
+        gone = (n for n, one in compactions if index < one.boundary and index not in one.preserved)
+        self.gone_after = next(gone, 0)
 
 
-@dataclass(frozen=True, slots=True)
 class Cut:
-    """A recorded compaction: ``number`` from 1; ``counted`` is the recorded figure of a false one."""
+    """A recorded compaction: ``number`` from 1; ``counted`` is the recorded figure of a false one.
 
-    number: int
-    request: int
-    is_false: bool
-    counted: int | None
-    before: int | None
-    after: int | None
-    n_gone: int
+    ``label`` says how the tokens ``before`` are known.
+    """
 
-    @property
-    def label(self) -> str:
-        """How the tokens before are known."""
-        return "measured" if self.before == self.counted else "estimated"
+    def __init__(self, number: int, compaction: RecordedCompaction, before: int | None, *, is_false: bool) -> None:
+        self.number, self.request, self.is_false = number, compaction.request, is_false
+        self.counted, self.before, self.after = compaction.tokens_before, before, compaction.tokens_after
+        self.n_gone = max(compaction.boundary - len(compaction.preserved), 0)
+        self.label = "measured" if before == self.counted else "estimated"
 
 
-@dataclass(frozen=True, slots=True)
 class Place:
-    """A way to a message; ``cut`` is the number of the compaction before it, 0 for none."""
+    """A way to a message, ``anchor`` on its page; ``cut`` is the number of the compaction before it, 0 for none."""
 
-    words: str
-    message: int
-    alarm: bool = False
-    note: str = ""
-    cut: int = 0
-
-    @property
-    def anchor(self) -> str:
-        """Where on the page it is."""
-        return f"#cut-{self.cut}" if self.cut else f"#m-{self.message}"
+    def __init__(self, words: str, message: int, *, alarm: bool = False, note: str = "", cut: int = 0) -> None:
+        self.words, self.message, self.alarm, self.note = words, message, alarm, note
+        self.anchor = f"#cut-{cut}" if cut else f"#m-{message}"
 
 
 def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
@@ -78,10 +61,7 @@ def cuts(view: Overview, false: frozenset[int]) -> dict[int, Cut]:
     found = {}
     for number, (compaction, before) in enumerate(zip(view.weighed.transcript.compactions, held(view), strict=True)):
         at = compaction.boundary if compaction.message is None else compaction.message
-        found[at] = Cut(
-            number + 1, compaction.request, number in false, compaction.tokens_before, before,
-            compaction.tokens_after, max(compaction.boundary - len(compaction.preserved), 0),
-        )  # fmt: skip
+        found[at] = Cut(number + 1, compaction, before, is_false=number in false)
     return found
 
 
@@ -91,29 +71,14 @@ def turns(
 ) -> tuple[Turn, ...]:  # fmt: skip
     """The messages at ``indices``, with ``query`` marked in those ``found``; ``words``: no calls, results, thinking."""
 
-    compactions = list(enumerate(view.weighed.transcript.compactions, 1))
-
     def turn(index: int) -> Turn:
-        message, kinds = view.messages[index], view.kinds[index]
-        contents = read(message)
-        blocks = shown(contents, message.blocks, whole=False)
+        contents = read(view.messages[index])
+        blocks = shown(contents, view.messages[index].blocks, whole=False)
         if index in found:
             pattern = marker(query, said(contents))
             blocks = tuple(marked(block, pattern) for block in blocks)
-        return Turn(
-            index=index,
-            role="summary" if message.summary else speaker(message),
-            tokens=view.weighed.tokens[index],
-            label=str(view.weighed.labels[index]),
-            n_bytes=view.n_bytes[index],
-            factor=view.factors[index],
-            parts=tuple((kind, kinds[kind]) for kind in KINDS if kinds.get(kind)),
-            blocks=tuple(block for block in blocks if not words or block.kind in ("text", "image")),
-            gone_after=next((n for n, c in compactions if index < c.boundary and index not in c.preserved), 0),
-            is_match=index in found,
-            cut=marks.get(index),
-            at=moment(message.timestamp),
-        )
+        blocks = tuple(block for block in blocks if not words or block.kind in ("text", "image"))
+        return Turn(view, index, blocks, marks.get(index), is_match=index in found)
 
     return tuple(map(turn, indices))
 
@@ -126,7 +91,9 @@ def places(view: Overview, marks: dict[int, Cut]) -> tuple[Place, ...]:
         name = called(view.messages[view.worst], view.tools).capitalize()
         found.append(Place(f"{name} {figures.factor(view.factors[view.worst])}", view.worst))
     found += [
-        Place(f"Compaction {cut.number}{', false alarm' if cut.is_false else ''}", at, cut.is_false, cut=cut.number)
+        Place(
+            f"Compaction {cut.number}{', false alarm' if cut.is_false else ''}", at, alarm=cut.is_false, cut=cut.number
+        )
         for at, cut in marks.items()
     ]
     return (*sorted(found, key=lambda place: place.message), Place("End", last))

@@ -38,7 +38,7 @@ def transcript(request: HttpRequest, session_id: str) -> HttpResponse:
         "tab": "transcript",
         "share_view": "session",
         "cli": shlex.join(["ctxweb", "export", found.filename, "--to", "jsonl"]),
-        "exports": exports.session_choices(found),
+        "exports": exports.choices(found),
         "state": state,
         "view": view,
         "kept": [pair for pair in carried if pair[0] != "m"],

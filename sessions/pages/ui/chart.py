@@ -118,6 +118,16 @@ def axis(**more: Any) -> Figure:
     return plain | {"tickfont": {"size": AXIS_SIZE, "color": QUIET}} | more
 
 
+OUTSIDE: Figure = {"ticks": "outside", "ticklen": 3, "tickcolor": "@chart-axis"}
+"""Ticks of an axis that stand under it."""
+
+
+def position_axis(noun: str, first: int, last: int, **more: Any) -> Figure:
+    """An axis of requests or events: ticks at both ends and at round numbers between, named in its title and hover."""
+    at: Figure = {"tickvals": index_ticks(first, last), "tickformat": ",d", "tickangle": 0, "title": titled(noun)}
+    return axis(**at, **hover_axis(noun), **more)
+
+
 def layout(height: int, narrow_height: int, margin: Figure, narrow_margin: Figure, **more: Any) -> Figure:
     """What every figure has in common; the narrow values replace the others below 700 px."""
     common: Figure = {"template": "none", "height": height, "margin": {**margin, "pad": 0}, "showlegend": False}

@@ -89,75 +89,35 @@ class ControlGroup:
     controls: tuple[Control, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Controls:
     """The whole form: ``threshold``, ``edit`` and ``keep`` always in sight, ``more`` all that nobody changed, by group.
 
-    ``as_recorded`` is the threshold of the client that recorded the session, in words; ``plain_href`` leads to the
-    policy's own defaults where that client had other settings; both "" elsewhere.
+    ``path``: where links lead, "" where they need a script; ``prefix`` begins the fields' names.  ``as_recorded`` is
+    the threshold of the client that recorded the session, in words; ``plain_href`` leads to the policy's own defaults
+    where that client had other settings; both "" elsewhere.
     """
 
-    prefix: str
-    side: str
-    policy: Policy
-    as_recorded: str
-    plain_href: str
-    policies: tuple[PolicyGroup, ...]
-    n_policies: int
-    threshold: Control | None
-    edit: Control | None
-    keep: Control | None
-    changed: tuple[Control, ...]
-    more: tuple[ControlGroup, ...]
-    window: int
-    window_own: int
-    window_changed: bool
-    window_high: int
-    window_tick: float
-    windows: tuple[Option, ...]
-    reset_href: str
-    n_changed: int
-
-    @property
-    def n_more(self) -> int:
-        """How many settings are to be searched."""
-        return sum(len(group.controls) for group in self.more)
-
-
-def controls(weighed: Weighed, state: urlstate.ReplayState, path: str = "", prefix: str = "") -> Controls:
-    """The form; ``path``: where links lead, "" where they need a script; ``prefix`` begins the fields' names."""
-    policy = state.plugin
-    client = initial_params.starting(weighed, policy.name)
-    made = _made(weighed, state, path, prefix)
-    own = weighed.window
-    window = state.window or own
-    high = max(1_000_000, own, window)
-    first, changed, more = _arranged(made)
-    policies = policy_groups(policy.name, weighed)
-    own_specs = (spec for spec in parameters.specs(policy.params) if spec.name in client.params)
-    plain = tuple((spec.name, urlstate.written(spec.default)) for spec in own_specs)
-    return Controls(
-        prefix=prefix,
-        side=prefix.replace(".", "-"),
-        policy=policy,
-        as_recorded=initial_params.as_recorded(weighed, policy, state.window or weighed.window),
-        plain_href=reset(state, path, params=plain) if client.params else "",
-        policies=policies,
-        n_policies=sum(len(group.policies) for group in policies),
-        threshold=first[0],
-        edit=first[1],
-        keep=first[2],
-        changed=changed,
-        more=more,
-        window=window,
-        window_own=own,
-        window_changed=state.window not in (None, own),
-        window_high=high,
-        window_tick=round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2),
-        windows=_windows(own, state, path),
-        reset_href=reset(state, path, params=(), window=None, **STARTS),
-        n_changed=sum(control.changed for _, control in made),
-    )
+    def __init__(self, weighed: Weighed, state: urlstate.ReplayState, path: str = "", prefix: str = "") -> None:
+        self.policy = policy = state.plugin
+        own = weighed.window
+        self.prefix, self.side = prefix, prefix.replace(".", "-")
+        self.as_recorded = initial_params.as_recorded(weighed, policy, state.window or own)
+        client = initial_params.starting(weighed, policy.name).params
+        own_specs = (spec for spec in parameters.specs(policy.params) if spec.name in client)
+        plain = tuple((spec.name, urlstate.written(spec.default)) for spec in own_specs)
+        self.plain_href = reset(state, path, params=plain) if client else ""
+        self.policies = policy_groups(policy.name, weighed)
+        self.n_policies = sum(len(group.policies) for group in self.policies)
+        made = _made(weighed, state, path, prefix)
+        (self.threshold, self.edit, self.keep), self.changed, self.more = _arranged(made)
+        self.n_changed = sum(control.changed for _, control in made)
+        self.n_more = sum(len(group.controls) for group in self.more)
+        self.window, self.window_own = state.window or own, own
+        self.window_changed = state.window not in (None, own)
+        self.window_high = high = max(1_000_000, own, self.window)
+        self.window_tick = round(100 * (own - urlstate.LEAST_WINDOW) / (high - urlstate.LEAST_WINDOW), 2)
+        self.windows = _windows(own, state, path)
+        self.reset_href = reset(state, path, params=(), window=None, **STARTS)
 
 
 def _made(weighed: Weighed, state: urlstate.ReplayState, path: str, prefix: str) -> list[tuple[str, Control]]:
@@ -350,7 +310,8 @@ def policy_groups(current: str, weighed: Weighed | None = None) -> tuple[PolicyG
     common = [name for name in COMMON if name in plugins and name not in used][:N_COMMON]
     rest = [name for name in plugins if name not in {*used, *common}]
     parts: list[tuple[str, Iterable[str]]] = [("Used by this session", used), ("Common", common)]
-    parts += [(title, [n for n in rest if _family(n) == title]) for title in (*(t for t, _ in FAMILIES), GENERAL)]
+    family = {name: next((title for title, begins in FAMILIES if name.startswith(begins)), GENERAL) for name in rest}
+    parts += [(title, [n for n in rest if family[n] == title]) for title in (*(t for t, _ in FAMILIES), GENERAL)]
     found = []
     for title, names in parts:
         options = [Option(name, plugins[name].label or name, name == current, plugins[name].help) for name in names]
@@ -359,7 +320,3 @@ def policy_groups(current: str, weighed: Weighed | None = None) -> tuple[PolicyG
         if options:
             found.append(PolicyGroup(title, tuple(options)))
     return tuple(found)
-
-
-def _family(name: str) -> str:
-    return next((title for title, starts in FAMILIES if name.startswith(starts)), GENERAL)

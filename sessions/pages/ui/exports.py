@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.urls import reverse
@@ -10,6 +11,7 @@ from sessions.engine.base import registry
 from sessions.engine.reports.export import SIDES
 from sessions.engine.reports.exports import ExportTarget
 from sessions.models import Session
+from sessions.pages.ui.addresses import with_query
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,39 +23,26 @@ class Download:
     carry: str = ""
 
 
-def session_choices(session: Session) -> tuple[Download, ...]:
-    """The whole session in every target."""
-    return tuple(Download(f"Messages as {target.label}", _url(session, target)) for target in _targets())
-
-
-def diff_choices(session: Session, query: str) -> tuple[Download, ...]:
-    """Both sides of the event in every target; ``query`` is the replay's state without "?"."""
-    rest = f"&{query}" if query else ""
-    return tuple(
-        Download(f"List {side} as {target.label}", f"{_url(session, target)}?side={side}{rest}", "side")
-        for side in SIDES
-        for target in _targets()
-    )
-
-
-def request_choices(session: Session, lists: list[tuple[str, str, str]]) -> tuple[Download, ...]:
-    """Lists sent at requests in every target: each its words, its policy and the query of its replay and request."""
-    return tuple(
-        Download(
-            f"List {words} as {target.label}",
-            # With its policy, which tells a replay's list from the recording's own.
-            f"{_url(session, target)}?{'' if query.startswith('policy=') else f'policy={policy}&'}{query}",
-        )
-        for words, policy, query in lists
-        for target in _targets()
-    )
-
-
-def _url(session: Session, target: ExportTarget) -> str:
-    return reverse("sessions:export", args=[session.pk, target.suffix.removeprefix(".")])
-
-
-def _targets() -> list[ExportTarget]:
-    """By label, ctxweb's own lines first."""
+def choices(session: Session, lists: Iterable[tuple[str, str, str]] = (("Messages", "", ""),)) -> list[Download]:
+    """Lists in every target, ctxweb's own lines first: each its words, its query, and what its link keeps."""
     found: list[ExportTarget] = list(registry.plugins("exports").values())
-    return sorted(found, key=lambda target: (target.name != "jsonl", target.label))
+    targets = sorted(found, key=lambda target: (target.name != "jsonl", target.label))
+    paths = {
+        target.label: reverse("sessions:export", args=[session.pk, target.suffix.removeprefix(".")])
+        for target in targets
+    }
+    return [
+        Download(f"{words} as {label}", with_query(path, query), carry)
+        for words, query, carry in lists
+        for label, path in paths.items()
+    ]
+
+
+def event_lists(query: str) -> list[tuple[str, str, str]]:
+    """Both sides of an event; ``query`` is the replay's state without "?"."""
+    return [(f"List {side}", "&".join(filter(None, (f"side={side}", query))), "side") for side in SIDES]
+
+
+def request_list(words: str, policy: str, query: str) -> tuple[str, str, str]:
+    """The list sent at a request, with its policy, which tells a replay's list from the recording's own."""
+    return f"List {words}", query if query.startswith("policy=") else f"policy={policy}&{query}", ""

@@ -28,12 +28,6 @@ def count(value: float | None) -> str:
     return f"{round(value):,}".replace("-", MINUS)
 
 
-def _three_digits(value: float) -> str:
-    if value < 9.995:
-        return f"{value:.2f}"
-    return f"{value:.1f}" if value < 99.95 else f"{value:.0f}"
-
-
 def scaled(value: float | None, units: tuple[str, ...]) -> tuple[str, str]:
     """The figure and its unit, in steps of 1,000: (3118884, ("B", "KB", "MB")) -> ("3.12", "MB")."""
     if value is None:
@@ -42,7 +36,8 @@ def scaled(value: float | None, units: tuple[str, ...]) -> tuple[str, str]:
     sign = MINUS if value < 0 else ""
     while number >= 999.5 and step < len(units) - 1:
         number, step = number / 1000, step + 1
-    return sign + (f"{number:.0f}" if step == 0 else _three_digits(number)), units[step]
+    digits = 0 if step == 0 or number >= 99.95 else 1 if number >= 9.995 else 2
+    return f"{sign}{number:.{digits}f}", units[step]
 
 
 def size(n_bytes: float | None) -> tuple[str, str]:

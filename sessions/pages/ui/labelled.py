@@ -52,7 +52,7 @@ def trust_html(label: str, *, short: bool = False) -> SafeString:
     return format_html('<span class="trust">{}{}</span>', disc, label)
 
 
-def figure_html(value: float | None, unit: str, label: str, *, how: str = "", short: bool = False) -> SafeString:
+def figure_html(value: float | None, unit: str, label: str, how: str = "", *, short: bool = False) -> SafeString:
     """The figure; ``value`` None reads "none".
 
     ``unit`` is a name of ``UNITS``; ``label`` one of ``LABELS``, for bytes one of ``BYTES``.  ``how``: "" is for

@@ -38,6 +38,15 @@ class Cell:
     lost: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of a strip, with a note beside it."""
+
+    name: str
+    cell: Cell
+    note: str
+
+
 HEADS = (
     "Cost", "Compactions", "Peak context", "Rules lost", "Used later and lost", "Input tokens", "Cache read",
     "Cache write", "Output",

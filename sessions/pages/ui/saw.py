@@ -12,21 +12,20 @@ from dataclasses import dataclass
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import (
+    OUTSIDE,
     QUIET,
     Figure,
     axis,
     band,
     drawn,
-    hover_axis,
-    index_ticks,
     layout,
     line,
     nice_top,
     note,
+    position_axis,
     spans,
     thousands,
     ticks,
-    titled,
     verticals,
 )
 
@@ -104,7 +103,8 @@ def saw_figure(data: Saw) -> Figure:
     main = (0.0, 1.0) if data.gate is None else (GATE_HEIGHT / (HEIGHT + GATE_HEIGHT - 46), 1.0)
     added = 0 if data.gate is None else GATE_HEIGHT
     figure = layout(HEIGHT + added, NARROW_HEIGHT + added, MARGIN, NARROW_MARGIN, hoversubplots="axis")
-    figure |= {"xaxis": _request_axis(last, "y" if data.gate is None else "y2")}
+    anchor = "y" if data.gate is None else "y2"
+    figure["xaxis"] = position_axis("request", 0, last, range=[-0.5, last + 0.8], anchor=anchor, **OUTSIDE)
     marks = ticks(data.window, 4)
     texts = [thousands(mark) for mark in marks]
     figure["yaxis"] = axis(range=[0, top], domain=list(main), tickvals=marks, ticktext=texts, fixedrange=True)
@@ -130,18 +130,6 @@ def top_of(data: Saw) -> float:
     if peak > data.window * OVER_ROOM:
         return peak * 1.03
     return data.window * (OVER_ROOM if over else 1.06)
-
-
-def _request_axis(last: int, anchor: str) -> Figure:
-    marks = {
-        "tickvals": index_ticks(0, last),
-        "tickformat": ",d",
-        **hover_axis("request"),
-        "ticks": "outside",
-        "ticklen": 3,
-        "tickcolor": "@chart-axis",
-    }
-    return axis(range=[-0.5, last + 0.8], anchor=anchor, tickangle=0, title=titled("request"), **marks)
 
 
 def thinned(

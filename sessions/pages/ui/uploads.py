@@ -40,31 +40,20 @@ class UploadRow:
     dismiss: str = ""
 
 
-@dataclass(frozen=True, slots=True)
 class UploadTable:
-    """The table, and where it polls for its next state, "" when every row is final; ``status`` counts its rows."""
+    """Rows for uploads (``job`` and ``sessions`` loaded) and for files that were here before (upload, new name).
 
-    rows: tuple[UploadRow, ...]
-    n_done: int
-    poll_url: str
-    status: str
+    It polls for its next state, unless every row is final; ``status`` counts the rows.
+    """
 
-
-def upload_table(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> UploadTable:
-    """Rows for uploads (``job`` and ``sessions`` loaded) and for files that were here before (upload, new name)."""
-    rows = [_row(upload) for upload in uploads] + [_same_row(upload, name) for upload, name in same]
-    shown = [*uploads, *(upload for upload, _ in same)]
-    unfinished = any(not upload.finished for upload in shown)
-    n_done = sum(upload.finished for upload in shown)
-    poll_url = status_url(uploads, same) if unfinished else ""
-    return UploadTable(tuple(rows), n_done, poll_url, _status(shown))
-
-
-def _status(uploads: Sequence[Upload]) -> str:
-    n_left = sum(not upload.finished for upload in uploads)
-    n_failed = sum(upload.status == State.FAILED for upload in uploads)
-    said = [f"{figures.count(n)} {words}" for n, words in ((n_left, "being read"), (n_failed, "failed")) if n]
-    return f"{figures.plural(len(uploads), 'file')}{': ' if said else ', all read'}{', '.join(said)}"
+    def __init__(self, uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> None:
+        self.rows = [_row(upload) for upload in uploads] + [_same_row(upload, name) for upload, name in same]
+        shown = [*uploads, *(upload for upload, _ in same)]
+        self.n_done = sum(upload.finished for upload in shown)
+        n_left, n_failed = len(shown) - self.n_done, sum(upload.status == State.FAILED for upload in shown)
+        self.poll_url = status_url(uploads, same) if n_left else ""
+        said = [f"{figures.count(n)} {words}" for n, words in ((n_left, "being read"), (n_failed, "failed")) if n]
+        self.status = f"{figures.plural(len(shown), 'file')}{': ' if said else ', all read'}{', '.join(said)}"
 
 
 def status_url(uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]] = ()) -> str:

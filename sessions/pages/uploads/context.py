@@ -14,7 +14,7 @@ from sessions.engine.transcript.types import Fate
 from sessions.models import Member, MemberStatus, Session, Upload
 from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import whole
-from sessions.pages.ui.uploads import as_sentence, fates_of, upload_format, upload_table
+from sessions.pages.ui.uploads import UploadTable, as_sentence, fates_of, upload_format
 from sessions.selectors.uploads import UploadPage
 
 SHOWN = 500
@@ -48,7 +48,7 @@ def parse(query: Mapping[str, str]) -> ListState:
 
 def list_context(state: ListState, page: UploadPage) -> dict[str, Any]:
     """The list of uploads, where it polls while one is being read, and the ways to the others."""
-    table, end = upload_table(page.uploads), page.start + len(page.uploads)
+    table, end = UploadTable(page.uploads), page.start + len(page.uploads)
     return {
         "table": table,
         "listing": True,

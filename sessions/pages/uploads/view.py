@@ -20,7 +20,7 @@ from sessions.engine.reading.reading import read_transcripts, recognise
 from sessions.engine.redact.escaping import csv_lines
 from sessions.models import Media, Member, Session, Upload, viewer
 from sessions.pages.ui.addresses import SHOWN_MEDIA, uuids
-from sessions.pages.ui.uploads import as_sentence, status_url, upload_table
+from sessions.pages.ui.uploads import UploadTable, as_sentence, status_url
 from sessions.pages.ui.view import as_json, attached
 from sessions.pages.uploads import context as imports
 from sessions.selectors.uploads import get_media, upload_list
@@ -214,7 +214,7 @@ def _received(request: HttpRequest, received: Sequence[tuple[Received, str]]) ->
 
 
 def _table(request: HttpRequest, uploads: Sequence[Upload], same: Sequence[tuple[Upload, str]]) -> HttpResponse:
-    table = upload_table(uploads, same)
+    table = UploadTable(uploads, same)
     whole = not request.htmx or request.htmx.boosted  # type: ignore[attr-defined]
     response = render(
         request, "sessions/uploads/page.html" if whole else "sessions/uploads/_table.html", {"table": table}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from django.urls import reverse
 
 from sessions.engine.base import registry
-from sessions.engine.quality.broken import Broken, RulesAfter
+from sessions.engine.quality.broken import RulesAfter
 from sessions.engine.why.aftermath import WHEN, Aftermath
 from sessions.engine.why.recorded import ComparedCompaction, Comparison, ConsistentThresholds
 from sessions.pages.ui import figures
-from sessions.pages.ui.addresses import Link, session_urls, shown_part
+from sessions.pages.ui.addresses import session_urls, shown_part
 from sessions.pages.ui.results import gate_words
 from sessions.runs.overview import Overview
 from sessions.runs.replay_state import ReplayState
@@ -21,31 +21,25 @@ MOST, NAMED, SOURCES = 20, 3, 3
 TARGET_CHARS = 48
 
 
-@dataclass(frozen=True, slots=True)
 class AftermathRow:
     """What came after ``one``: ``sources`` in tokens, largest first; ``again`` the first targets, and who asked."""
 
-    one: Aftermath
-    minutes: int | None
-    when: str
-    sources: str
-    again: tuple[tuple[str, int], ...]
-    n_more: int
+    def __init__(self, one: Aftermath) -> None:
+        self.one, self.when = one, WHEN[one.until]
+        self.minutes = None if one.minutes is None else round(one.minutes)
+        self.sources = ", ".join(f"{name} {figures.count(tokens)}" for name, tokens in one.refilled[:SOURCES])
+        again = sorted(one.again, key=lambda row: -row.tokens)
+        self.again = [(end_of(row.target), row.message) for row in again[:NAMED]]
+        self.n_more = max(0, len(again) - NAMED)
 
 
-@dataclass(frozen=True, slots=True)
 class AftermathTable:
-    """The rows shown, and where the others are."""
+    """One row per compaction: the window from ``start`` on, else the first few; and where the ``others`` are."""
 
-    rows: tuple[AftermathRow, ...]
-    others: tuple[Link, ...]
-    weak: str
-
-
-def build_aftermath(session_id: str, view: Overview, start: int | None = None) -> AftermathTable:
-    """One row per compaction: the window from ``start`` on, else the first few."""
-    shown, links = shown_part(reverse("sessions:why_aftermath", args=[session_id]), view.aftermaths, MOST, start)
-    return AftermathTable(tuple(map(_row, shown)), links, str(view.weighed.weak_label))
+    def __init__(self, session_id: str, view: Overview, start: int | None = None) -> None:
+        url = reverse("sessions:why_aftermath", args=[session_id])
+        shown, self.others = shown_part(url, view.aftermaths, MOST, start)
+        self.rows, self.weak = [AftermathRow(one) for one in shown], str(view.weighed.weak_label)
 
 
 def end_of(target: str) -> str:
@@ -56,41 +50,20 @@ def end_of(target: str) -> str:
     return f"…{end[max(end.find('/', 0, TARGET_CHARS // 2), 0) :]}"
 
 
-def _row(one: Aftermath) -> AftermathRow:
-    again = sorted(one.again, key=lambda row: -row.tokens)
-    return AftermathRow(
-        one,
-        minutes=None if one.minutes is None else round(one.minutes),
-        when=WHEN[one.until],
-        sources=", ".join(f"{name} {figures.count(tokens)}" for name, tokens in one.refilled[:SOURCES]),
-        again=tuple((end_of(row.target), row.message) for row in again[:NAMED]),
-        n_more=max(0, len(again) - NAMED),
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class RulesView:
     """What the pane shows: compactions before which rules were said, and the rules broken after one, by its number.
 
     ``steering`` are texts of tool results that address the summariser: message, text, compactions.
     """
 
-    compactions: tuple[RulesAfter, ...]
-    broken: tuple[tuple[int, Broken], ...]
-    steering: tuple[tuple[int, str, str], ...]
-
-
-def build_rules(found: Sequence[RulesAfter]) -> RulesView:
-    """The pane of a session."""
-    said: dict[tuple[int, str], list[str]] = {}
-    for one in found:
-        for steered in one.steering:
-            said.setdefault(steered, []).append(str(one.compaction + 1))
-    return RulesView(
-        tuple(one for one in found if one.n_rules),
-        tuple((one.compaction + 1, rule) for one in found for rule in one.broken),
-        tuple((message, text, ", ".join(numbers)) for (message, text), numbers in said.items()),
-    )
+    def __init__(self, found: Sequence[RulesAfter]) -> None:
+        said: dict[tuple[int, str], list[str]] = {}
+        for one in found:
+            for steered in one.steering:
+                said.setdefault(steered, []).append(str(one.compaction + 1))
+        self.compactions = [one for one in found if one.n_rules]
+        self.broken = [(one.compaction + 1, rule) for one in found for rule in one.broken]
+        self.steering = [(message, text, ", ".join(numbers)) for (message, text), numbers in said.items()]
 
 
 MOST_RECORDED = 20
@@ -105,39 +78,26 @@ class RecordedRow:
     href: str
 
 
-@dataclass(frozen=True, slots=True)
 class RecordedView:
-    """The comparison; ``recall`` and ``precision`` are words, ``consistent`` says what settings would explain it."""
+    """The comparison's window of rows from ``start`` on, else the first few; ``recall`` and ``precision`` are words.
 
-    comparison: Comparison
-    label: str
-    rows: tuple[RecordedRow, ...]
-    recall: str
-    precision: str
-    consistent: str
-    href: str
-    others: tuple[Link, ...]
+    ``consistent`` says what settings would explain it.
+    """
 
-
-def build_recorded(session_id: str, comparison: Comparison | None, start: int | None = None) -> RecordedView | None:
-    """The comparison's window of rows from ``start`` on, else the first few; None where there is no comparison."""
-    if comparison is None:
-        return None
-    state = ReplayState(policy=comparison.policy, base="recorded")
-    to_replay = session_urls(session_id).to_replay
-    url = reverse("sessions:why_recorded", args=[session_id])
-    shown, others = shown_part(url, comparison.compared, MOST_RECORDED, start)
-    rows = tuple(
-        RecordedRow(
-            one, "not asked" if one.gate is None else gate_words(one.gate),
-            "" if one.fired_at is None else to_replay(state, request=one.fired_at),
-        )
-        for one in shown
-    )  # fmt: skip
-    return RecordedView(
-        comparison, registry.get("policies", comparison.policy).label, rows, _share(comparison.recall),
-        _share(comparison.precision), _consistent(comparison.consistent), to_replay(state), others,
-    )  # fmt: skip
+    def __init__(self, session_id: str, comparison: Comparison, start: int | None = None) -> None:
+        state, to_replay = ReplayState(policy=comparison.policy, base="recorded"), session_urls(session_id).to_replay
+        url = reverse("sessions:why_recorded", args=[session_id])
+        shown, self.others = shown_part(url, comparison.compared, MOST_RECORDED, start)
+        self.rows = [
+            RecordedRow(
+                one, "not asked" if one.gate is None else gate_words(one.gate),
+                "" if one.fired_at is None else to_replay(state, request=one.fired_at),
+            )
+            for one in shown
+        ]  # fmt: skip
+        self.comparison, self.label = comparison, registry.get("policies", comparison.policy).label
+        self.recall, self.precision = _share(comparison.recall), _share(comparison.precision)
+        self.consistent, self.href = _consistent(comparison.consistent), to_replay(state)
 
 
 def _share(share: float | None) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
 
 from sessions.engine.agents.agent import writer_of
@@ -16,30 +16,31 @@ from sessions.engine.why.steps import STEPS
 from sessions.engine.why.verdicts import Verdict
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.causes import named_message
-from sessions.pages.why.aftermath import AftermathTable, RecordedView, build_aftermath, build_recorded
-from sessions.pages.why.fit import FitView, build_fit
-from sessions.pages.why.over_counts import OverCountView, build_over_counts
+from sessions.pages.why.aftermath import AftermathTable, RecordedView
+from sessions.pages.why.fit import FitView
+from sessions.pages.why.over_counts import OverCountView
 from sessions.runs.overview import Overview, overview
 from sessions.runs.replay_state import own_state
 
 Bar = tuple[str, int, str, float, str]
 
 
-@dataclass(frozen=True, slots=True)
 class WhyView:
     """Everything that ``sessions/why/page.html`` shows."""
 
-    events: tuple[EventRow, ...]
-    aftermath: AftermathTable
-    cards: tuple[Card, ...]
-    gates: OverCountView
-    fit: FitView
-    recorded: RecordedView | None
+    def __init__(self, session_id: str, view: Overview) -> None:
+        # In the order they came; the JSON has all.
+        self.cards = [Card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS]]
+        groups = grouped(view.verdicts, len(view.weighed.transcript.requests))  # that of the headline first
+        self.events = [EventRow(session_id, view, group, len(self.cards)) for group in groups[:MOST]]
+        self.aftermath = AftermathTable(session_id, view)
+        self.gates, self.fit = OverCountView(session_id, view), FitView(view)
+        self.recorded = RecordedView(session_id, view.comparison) if view.comparison else None
 
 
 def why_view(session_id: str, view: Overview) -> WhyView:
     """The page's content, made once per view."""
-    return view.once("why", lambda: _built(session_id, view))
+    return view.once("why", lambda: WhyView(session_id, view))
 
 
 def work_out(session_id: str) -> None:
@@ -47,19 +48,6 @@ def work_out(session_id: str) -> None:
     view = overview(session_id)
     why_view(session_id, view)
     view.keep()
-
-
-def _built(session_id: str, view: Overview) -> WhyView:
-    # In the order they came; the JSON has all.
-    cards = tuple(_card(verdict, view.weighed.transcript) for verdict in view.verdicts[:MOST_CARDS])
-    return WhyView(
-        events=build_events(session_id, view, len(cards)),
-        aftermath=build_aftermath(session_id, view),
-        cards=cards,
-        gates=build_over_counts(session_id, view),
-        fit=build_fit(view),
-        recorded=build_recorded(session_id, view.comparison),
-    )
 
 
 def why_document(view: Overview) -> dict[str, Any]:
@@ -73,36 +61,16 @@ NAMED = 6
 """Requests that a row names; the evidence below has all."""
 
 
-@dataclass(frozen=True, slots=True)
 class EventRow:
     """Equal events; ``places`` are the requests named, each with the card of its evidence, "" where it has none."""
 
-    group: Group
-    words: str
-    places: tuple[tuple[int, str], ...]
-    n_more: int
-    wrong: bool
-    message: int | None
-    href: str
-
-
-def build_events(session_id: str, view: Overview, n_cards: int) -> tuple[EventRow, ...]:
-    """The rows, the one of the headline first; ``n_cards`` verdicts have a card of their own below."""
-    groups = grouped(view.verdicts, len(view.weighed.transcript.requests))
-    return tuple(_row(session_id, view, group, n_cards) for group in groups[:MOST])
-
-
-def _row(session_id: str, view: Overview, group: Group, n_cards: int) -> EventRow:
-    shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
-    return EventRow(
-        group,
-        words=_words(group.lead),
-        places=tuple((request, f"#v-{place}" if place < n_cards else "") for request, place in shown),
-        n_more=max(0, group.n - NAMED),
-        wrong=group.lead.cause in WRONG_COUNT,
-        message=named_message(group.lead),
-        href=event_href(session_id, view.weighed, group.lead),
-    )
+    def __init__(self, session_id: str, view: Overview, group: Group, n_cards: int) -> None:
+        shown = zip(group.requests[:NAMED], group.places[:NAMED], strict=True)
+        self.group, self.words = group, _words(group.lead)
+        self.places = [(request, f"#v-{place}" if place < n_cards else "") for request, place in shown]
+        self.n_more = max(0, group.n - NAMED)
+        self.wrong, self.message = group.lead.cause in WRONG_COUNT, named_message(group.lead)
+        self.href = event_href(session_id, view.weighed, group.lead)
 
 
 def _words(verdict: Verdict) -> str:
@@ -131,17 +99,21 @@ PIPS = {"certain": 3, "likely": 2, "possible": 1, "unknown": 0}
 FAR = 1.1
 
 
-@dataclass(frozen=True, slots=True)
 class Proof:
-    """One row of evidence and the message that it stands at, None where it names none."""
+    """One row of evidence and the message that it stands at, None where it names none.
 
-    text: str
-    message: int | None
-    place: str
-    label: str
+    It has no link where it stands at the verdict's ``own`` request, which the card links already.
+    """
+
+    def __init__(self, row: Evidence, transcript: Transcript, own: int) -> None:
+        self.text, self.label, self.message, self.place = row.text, row.label, row.message, ""
+        if row.message is not None:
+            self.place = f"message {row.message:,}"
+        elif row.request is not None:
+            self.message = None if row.request == own else _message(transcript, row.request)
+            self.place = f"request {row.request:,}"
 
 
-@dataclass(frozen=True, slots=True)
 class Card:
     """One verdict; ``pips`` of three are filled, ``limit`` and ``track`` place threshold and window on the bars.
 
@@ -149,35 +121,20 @@ class Card:
     name, each with its rows; ``at_end``: it came after the last request.
     """
 
-    verdict: Verdict
-    words: str
-    at_end: bool
-    message: int | None
-    wrong: bool
-    pips: tuple[bool, ...]
-    bars: tuple[Bar, ...]
-    limit: float | None
-    track: float
-    proofs: tuple[Proof, ...]
-    steps: tuple[tuple[str, tuple[Proof, ...]], ...]
+    def __init__(self, verdict: Verdict, transcript: Transcript) -> None:
+        def proofs(rows: Iterable[Evidence]) -> list[Proof]:
+            return [Proof(row, transcript, verdict.request) for row in rows]
 
-
-def _card(verdict: Verdict, transcript: Transcript) -> Card:
-    bars, limit, track = _bars(verdict)
-    rows = [(row.step, _proof(row, transcript, verdict.request)) for row in verdict.account]
-    return Card(
-        verdict,
-        words=WORDS[verdict.what],
-        at_end=verdict.request >= len(transcript.requests),
-        message=_message(transcript, verdict.request),
-        wrong=verdict.cause in WRONG_COUNT,
-        pips=tuple(PIPS[verdict.certainty] > pip for pip in range(3)),
-        bars=bars,
-        limit=limit,
-        track=track,
-        proofs=tuple(_proof(row, transcript, verdict.request) for row in verdict.evidence),
-        steps=tuple((name, tuple(proof for of, proof in rows if of == step)) for step, name in STEPS.items()),
-    )
+        self.verdict, self.words = verdict, WORDS[verdict.what]
+        self.at_end = verdict.request >= len(transcript.requests)
+        self.message = _message(transcript, verdict.request)
+        self.wrong = verdict.cause in WRONG_COUNT
+        self.pips = [PIPS[verdict.certainty] > pip for pip in range(3)]
+        self.bars, self.limit, self.track = _bars(verdict)
+        self.proofs = proofs(verdict.evidence)
+        self.steps = [
+            (name, proofs(row for row in verdict.account if row.step == step)) for step, name in STEPS.items()
+        ]
 
 
 def _message(transcript: Transcript, request: int | None) -> int | None:
@@ -186,16 +143,6 @@ def _message(transcript: Transcript, request: int | None) -> int | None:
         return None
     known = transcript.requests[request].message if request < len(transcript.requests) else None
     return known if known is not None else len(transcript.messages) - 1
-
-
-def _proof(row: Evidence, transcript: Transcript, own: int) -> Proof:
-    """A row without a link where it stands at the verdict's ``own`` request, which the card links already."""
-    if row.message is not None:
-        return Proof(row.text, row.message, f"message {row.message:,}", row.label)
-    if row.request is not None:
-        here = None if row.request == own else _message(transcript, row.request)
-        return Proof(row.text, here, f"request {row.request:,}", row.label)
-    return Proof(row.text, None, "", row.label)
 
 
 def _bars(verdict: Verdict) -> tuple[tuple[Bar, ...], float | None, float]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from django.utils.safestring import SafeString
@@ -53,7 +52,6 @@ class Measured(NamedTuple):
     parts: tuple[OverheadPart, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class FitView:
     """Everything that ``sessions/why/_fit.html`` shows; the figures are "" where nothing was measured.
 
@@ -62,43 +60,21 @@ class FitView:
     reported and expected.
     """
 
-    scatter: SafeString
-    residuals: SafeString
-    measured: Measured
-    median_error: float | None
-    weighed: Weighed
-    worst: tuple[tuple[FitPoint, str, str], ...]
-    window_source: str
-    window_label: str
-    effective: int | None
-    effective_name: str
-    flagged: tuple[tuple[int, int | None, int, int], ...]
-
-    @property
-    def ratio_words(self) -> str:
-        """The ratio as written: ×1.46."""
-        return f"×{self.weighed.ratio:.2f}"
-
-
-def build_fit(view: Overview) -> FitView:
-    """The fit of a session; raises nothing, a session without usage has no points."""
-    weighed = view.weighed
-    made = view.kept("fit", lambda: _measured(weighed), (Measured, FitPoint, OverheadPart, Label), on="why")
-    gate = own_trigger(weighed.transcript)
-    messages = [(point, view.messages[point.message]) for point in made.worst]
-    return FitView(
-        SafeString(made.scatter),
-        SafeString(made.residuals),
-        made,
-        median_error=None if made.median_error is None else 100 * made.median_error,
-        weighed=weighed,
-        worst=tuple((point, message.preview, figures.signed(point.rest)) for point, message in messages),
-        window_source=source_words(weighed.transcript, weighed.window_source),
-        window_label="measured" if weighed.window_source == RECORDED else "estimated",
-        effective=own_threshold(weighed.transcript, weighed.window, weighed.model),
-        effective_name=gate.label if gate else "",
-        flagged=_flagged(weighed),
-    )
+    def __init__(self, view: Overview) -> None:
+        self.weighed = weighed = view.weighed
+        made = view.kept("fit", lambda: _measured(weighed), (Measured, FitPoint, OverheadPart, Label), on="why")
+        self.measured = made
+        self.scatter, self.residuals = SafeString(made.scatter), SafeString(made.residuals)
+        self.median_error = None if made.median_error is None else 100 * made.median_error
+        messages = [(point, view.messages[point.message]) for point in made.worst]
+        self.worst = [(point, message.preview, figures.signed(point.rest)) for point, message in messages]
+        self.window_source = source_words(weighed.transcript, weighed.window_source)
+        self.window_label = "measured" if weighed.window_source == RECORDED else "estimated"
+        self.effective = own_threshold(weighed.transcript, weighed.window, weighed.model)
+        gate = own_trigger(weighed.transcript)
+        self.effective_name = gate.label if gate else ""
+        self.flagged = _flagged(weighed)
+        self.ratio_words = f"×{weighed.ratio:.2f}"
 
 
 def _measured(weighed: Weighed) -> Measured:

@@ -11,19 +11,18 @@ from dataclasses import dataclass, replace
 
 from sessions.pages.ui import figures
 from sessions.pages.ui.chart import (
+    OUTSIDE,
     QUIET,
     Figure,
     axis,
     drawn,
-    hover_axis,
-    index_ticks,
     layout,
     line,
     note,
     plain,
+    position_axis,
     spans,
     thousands,
-    titled,
     verticals,
 )
 from sessions.pages.ui.saw import MOST_POINTS, thinned
@@ -88,11 +87,8 @@ def gates_figure(data: Gates, near: tuple[int, int] | None = None) -> Figure:
     foot = lanes_high / plot
     right = max([MARGIN["r"], *(BEFORE_SUMS + CHARACTER * len(lane.sums) for lane in data.lanes)])
     figure = layout(height, height, {**MARGIN, "r": right}, NARROW_MARGIN, hovermode="closest")
-    figure["xaxis"] = axis(
-        range=[-0.02 * last, 1.02 * last], anchor="y2", tickvals=index_ticks(0, last), tickformat=",d", tickangle=0,
-        ticks="outside", ticklen=3, tickcolor="@chart-axis", **hover_axis("request"),
-        title=titled("request"),
-    )  # fmt: skip
+    ends = [-0.02 * last, 1.02 * last]
+    figure["xaxis"] = position_axis("request", 0, last, range=ends, anchor="y2", **OUTSIDE)
     top = max([data.window, *(value or 0 for value in data.contexts)])
     figure["yaxis"] = axis(
         range=[0, top * 1.04], domain=[1 - CONTEXT / plot, 1], anchor="x", tickvals=[0, data.window],

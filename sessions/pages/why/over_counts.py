@@ -17,8 +17,9 @@ from sessions.pages.ui import figures
 from sessions.pages.ui.addresses import media_url
 from sessions.pages.ui.causes import trigger_href
 from sessions.pages.ui.chart import figure_text
+from sessions.pages.ui.message import MessageFigures
 from sessions.pages.why.gates_chart import GateMark, Gates, GateTrack, gates_figure
-from sessions.runs.overview import Overview, called, kinds_of
+from sessions.runs.overview import Overview, called
 
 MOST_BLAMED = 8
 LATER, LATER_SHARE = 3, 0.02
@@ -28,54 +29,45 @@ MATTERS = 0.05
 ORDER = (FALSE, MISSED, LATE, RIGHT)
 
 
-@dataclass(frozen=True, slots=True)
 class GateRow:
     """One agent: what its trigger does, its first firing (or the one that never came), due at ``due``.
 
-    ``tests`` are the first firing's culprits by deletion; ``withheld`` is the first firing of the same trigger when
-    the provider reports no usage.
+    ``tests`` are the first firing's culprits by deletion; ``withheld`` is the first firing of the same trigger when the
+    provider reports no usage; ``false_by`` are tokens from the true context to the threshold where the first is false.
     """
 
-    result: GateResult
-    own: bool
-    counter: str
-    summary: str
-    first: Firing | None
-    due: int | None
-    tests: tuple[Culprit, ...]
-    withheld: Firing | None
-    replay: str
-
-    @property
-    def false_by(self) -> int | None:
-        """Tokens from the true context to the threshold at a false firing, None where the first is none."""
-        if self.first is None or self.first.verdict != FALSE:
-            return None
-        return self.result.threshold - self.first.reference
+    def __init__(self, result: GateResult, session_id: str, *, own: bool) -> None:
+        self.result, self.own, self.summary = result, own, summary(result)
+        self.counter = registry.get("estimators", result.gate.estimator).label
+        self.first = first = result.firings[0] if result.firings else result.missed
+        self.due = _due(first) if first else None
+        self.false_by = result.threshold - first.reference if first and first.verdict == FALSE else None
+        self.tests = [c for c in result.firings[0].culprits if _changes(result, c)] if result.firings else []
+        self.withheld = result.withheld.firings[0] if result.withheld and result.withheld.firings else None
+        self.replay = trigger_href(session_id, result.gate.name, first.request if first else None)
 
 
-@dataclass(frozen=True, slots=True)
-class WeighedMessage:
+class WeighedMessage(MessageFigures):
     """One message that makes triggers wrong: what it weighs, by how much it is over-counted.
 
     ``url`` shows its first picture, "" where it has none.  ``changes``: without the message, the agents named fire
     first at a request, or never where that is None.
     """
 
-    message: int
-    what: str
-    url: str
-    width: int
-    height: int
-    tokens: int
-    label: str
-    n_bytes: int
-    bytes_label: str
-    factor: float | None
-    preview: str
-    kinds: tuple[str, ...]
-    agents: tuple[str, ...]
-    changes: tuple[tuple[int | None, tuple[str, ...]], ...]
+    def __init__(self, view: Overview, index: int, held: Sequence[tuple[GateResult, Culprit]]) -> None:
+        super().__init__(view, index)
+        self.what, self.bytes_label = called(self.message, view.tools), view.bytes_label
+        leaf = next((leaf for leaf in self.message.leaves() if leaf.kind is Kind.IMAGE and leaf.media), None)
+        media = leaf.media if leaf else None
+        self.url = media_url(leaf.kind, media.sha256, media.media_type) if leaf and media else ""
+        self.width, self.height = (media.width, media.height) if media else (0, 0)
+        self.factor = self.factor or max((c.factor for _, c in held if c.factor is not None), default=None)
+        self.agents = list(dict.fromkeys(_named(result) for result, _ in held))
+        by_request: dict[int | None, dict[str, None]] = {}
+        for result, culprit in held:
+            if _changes(result, culprit):
+                by_request.setdefault(culprit.without, {})[_named(result)] = None
+        self.changes = sorted(by_request.items(), key=lambda change: -1 if change[0] is None else change[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,31 +79,20 @@ class WorstMessage:
     n_gates: int
 
 
-@dataclass(frozen=True, slots=True)
 class OverCountView:
-    """Everything that ``sessions/why/_gates.html`` shows."""
+    """Everything that ``sessions/why/_gates.html`` shows: the session's own agent first, then the wrongest."""
 
-    figure: SafeString
-    rows: tuple[GateRow, ...]
-    n_never: int
-    blamed: tuple[WeighedMessage, ...]
-    stub_tokens: int
-    says: str
-    tempted: WorstMessage | None
-
-
-def build_over_counts(session_id: str, view: Overview) -> OverCountView:
-    """The lanes, rows and blamed messages of a session; its own agent first, then the wrongest."""
-    found, rows = view.gates, _rows(session_id, view)
-    figure = view.kept("triggers figure", lambda: figure_text(gates_figure(_gates(view, rows))), on="why")
-    n_false = sum(result.count(FALSE) > 0 for result in found.results)
-    n_fires = sum(bool(result.firings) for result in found.results)
-    alarms = f"{n_false} false {'alarm' if n_false == 1 else 'alarms'}" if n_false else "no false alarm"
-    says = f"{n_fires} of {len(rows)} triggers fire, {alarms}" if n_fires else f"None of {len(rows)} triggers fires"
-    return OverCountView(
-        SafeString(figure), rows, sum(row.first is None for row in rows), _blamed(view, found.results),
-        found.stub_tokens, says, _tempted(found.results),
-    )  # fmt: skip
+    def __init__(self, session_id: str, view: Overview) -> None:
+        results, self.rows = view.gates.results, _rows(session_id, view)
+        made = view.kept("triggers figure", lambda: figure_text(gates_figure(_gates(view, self.rows))), on="why")
+        self.figure = SafeString(made)
+        n_false = sum(result.count(FALSE) > 0 for result in results)
+        n_fires, n = sum(bool(result.firings) for result in results), len(self.rows)
+        alarms = f"{n_false} false {'alarm' if n_false == 1 else 'alarms'}" if n_false else "no false alarm"
+        self.says = f"{n_fires} of {n} triggers fire, {alarms}" if n_fires else f"None of {n} triggers fires"
+        self.n_never = sum(row.first is None for row in self.rows)
+        self.blamed, self.stub_tokens = _blamed(view, results), view.gates.stub_tokens
+        self.tempted = _tempted(results)
 
 
 def triggers_near(session_id: str, view: Overview, near: tuple[int, int]) -> str:
@@ -122,7 +103,7 @@ def triggers_near(session_id: str, view: Overview, near: tuple[int, int]) -> str
 def _rows(session_id: str, view: Overview) -> tuple[GateRow, ...]:
     own = own_trigger(view.weighed.transcript)
     ordered = sorted(view.gates.results, key=lambda result: _rank(result, own))
-    return tuple(_row(result, session_id, own=_is(result, own)) for result in ordered)
+    return tuple(GateRow(result, session_id, own=_is(result, own)) for result in ordered)
 
 
 def _gates(view: Overview, rows: Sequence[GateRow]) -> Gates:
@@ -139,9 +120,9 @@ def _is(result: GateResult, own: Trigger | None) -> bool:
 
 
 def _rank(result: GateResult, own: Trigger | None) -> tuple[bool, bool, int]:
-    """Those that fire or should come first, the agent's own before others, then the wrongest."""
-    verdict = _verdict(result)
-    return not verdict, not _is(result, own), ORDER.index(verdict or RIGHT)
+    """Those that fire or should come first, the agent's own before others, then those with the worst firing."""
+    verdicts = {firing.verdict for firing in result.firings} | ({MISSED} if result.missed else set())
+    return not verdicts, not _is(result, own), min(map(ORDER.index, verdicts), default=ORDER.index(RIGHT))
 
 
 def _tempted(results: Iterable[GateResult]) -> WorstMessage | None:
@@ -154,27 +135,6 @@ def _tempted(results: Iterable[GateResult]) -> WorstMessage | None:
         return None
     message, request = max(held, key=lambda place: (len(held[place]), *(-at for at in place)))
     return WorstMessage(message, request, len(held[message, request]))
-
-
-def _verdict(result: GateResult) -> str:
-    """What the gate comes to: the worst of its firings, "" where it never fires and never should."""
-    verdicts = {firing.verdict for firing in result.firings} | ({MISSED} if result.missed else set())
-    return next((verdict for verdict in ORDER if verdict in verdicts), "")
-
-
-def _row(result: GateResult, session_id: str, *, own: bool) -> GateRow:
-    first = result.firings[0] if result.firings else result.missed
-    return GateRow(
-        result,
-        own=own,
-        counter=registry.get("estimators", result.gate.estimator).label,
-        summary=summary(result),
-        first=first,
-        due=_due(first) if first else None,
-        tests=tuple(c for c in result.firings[0].culprits if _changes(result, c)) if result.firings else (),
-        withheld=result.withheld.firings[0] if result.withheld and result.withheld.firings else None,
-        replay=trigger_href(session_id, result.gate.name, first.request if first else None),
-    )
 
 
 def _lane(row: GateRow) -> GateTrack:
@@ -214,7 +174,7 @@ def _blamed(view: Overview, results: Iterable[GateResult]) -> tuple[WeighedMessa
     weights = {message: _weight(blame) for message, blame in held.items()}
     named = [message for message, (changed, excess) in weights.items() if changed or excess >= MATTERS]
     ranked = sorted(named, key=lambda message: weights[message], reverse=True)[:MOST_BLAMED]
-    return tuple(_blame(view, message, held[message]) for message in ranked)
+    return tuple(WeighedMessage(view, message, held[message]) for message in ranked)
 
 
 def _weight(held: Sequence[tuple[GateResult, Culprit]]) -> tuple[int, float]:
@@ -236,33 +196,3 @@ def _changes(result: GateResult, culprit: Culprit) -> bool:
         return culprit.tested
     first = result.firings[0].request
     return culprit.without - first >= max(LATER, LATER_SHARE * first)
-
-
-def _blame(view: Overview, message: int, held: Sequence[tuple[GateResult, Culprit]]) -> WeighedMessage:
-    found = view.messages[message]
-    leaf = next((leaf for leaf in found.leaves() if leaf.kind is Kind.IMAGE and leaf.media), None)
-    media = leaf.media if leaf else None
-    by_request: dict[int | None, list[str]] = {}
-    for result, culprit in held:
-        if _changes(result, culprit):
-            by_request.setdefault(culprit.without, []).append(_named(result))
-    factor = max((c.factor for _, c in held if c.factor is not None), default=None)
-    return WeighedMessage(
-        message=message,
-        what=called(found, view.tools),
-        url=media_url(leaf.kind, media.sha256, media.media_type) if leaf and media else "",
-        width=media.width if media else 0,
-        height=media.height if media else 0,
-        tokens=view.weighed.tokens[message],
-        label=str(view.weighed.labels[message]),
-        n_bytes=view.n_bytes[message],
-        bytes_label=view.bytes_label,
-        factor=view.factors[message] or factor,
-        preview=found.preview,
-        kinds=kinds_of(found),
-        agents=tuple(dict.fromkeys(_named(result) for result, _ in held)),
-        changes=tuple(
-            (at, tuple(dict.fromkeys(by_request[at])))
-            for at in sorted(by_request, key=lambda at: -1 if at is None else at)
-        ),
-    )

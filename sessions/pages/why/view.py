@@ -13,7 +13,7 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.models import Session
 from sessions.pages.session.state import near, parse
 from sessions.pages.ui.view import as_json, asks_fragment, command_line, not_yet, session_or_404, varied
-from sessions.pages.why.aftermath import build_aftermath, build_recorded, build_rules
+from sessions.pages.why.aftermath import AftermathTable, RecordedView, RulesView
 from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.over_counts import triggers_near
 from sessions.runs.losses import BY_ITSELF, rules_of
@@ -47,7 +47,7 @@ def why_aftermath(request: HttpRequest, session_id: str) -> HttpResponse:
     """What came after each compaction, from ``?start=`` on: a part for htmx, else a page."""
     found = session_or_404(session_id)
     view = overview(found.pk)
-    table = build_aftermath(found.pk, view, parse(request.GET).start or 0)
+    table = AftermathTable(found.pk, view, parse(request.GET).start or 0)
     return _pane(request, found, "_aftermath", {"aftermath": table, "nothing": not view.aftermaths})
 
 
@@ -56,7 +56,8 @@ def why_recorded(request: HttpRequest, session_id: str) -> HttpResponse:
     """Recorded compactions beside the policy, from ``?start=`` on: a part for htmx, else a page."""
     found = session_or_404(session_id)
     view = overview(found.pk)
-    table = build_recorded(found.pk, view.comparison, parse(request.GET).start or 0)
+    start, found_there = parse(request.GET).start or 0, view.comparison
+    table = RecordedView(found.pk, found_there, start) if found_there else None
     return _pane(request, found, "_recorded", {"recorded": table, "nothing": table is None})
 
 
@@ -73,7 +74,7 @@ def why_rules(request: HttpRequest, session_id: str) -> HttpResponse:
     found = session_or_404(session_id)
     context: dict[str, Any] = {}
     try:
-        context["rules"] = build_rules(rules_of(found))
+        context["rules"] = RulesView(rules_of(found))
     except UnreadableInput as error:
         context["error"] = str(error)
     return _pane(request, found, "_rules", context)
