@@ -258,6 +258,14 @@ def test_a_cut_text_loses_its_last_word() -> None:
     assert KEY[:10] not in redaction.cleaned(preview)
 
 
+def test_what_may_hold_text_and_is_not_known_is_not_shown() -> None:
+    class Row:
+        text = KEY
+
+    with pytest.raises(TypeError, match="Row may hold text"):
+        redaction.cleaned({"rows": (Row(),)})
+
+
 def test_a_cut_title_loses_its_last_word_in_a_link(session: Session) -> None:
     session.title = ("word " * 51)[: 255 - 11] + " " + KEY[:10]
     assert len(session.title) == 255

@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
+from datetime import date, timedelta
+from enum import Enum
+from types import NoneType
 from typing import Any
 
 from django.utils.safestring import SafeString
@@ -15,11 +18,14 @@ from sessions.engine.redact import EVERYTHING, Choice, redact
 from sessions.pages.diff.bodies import Body, TextSpan, word_diff
 from sessions.pages.ui.chart import figure_json
 
+TEXTLESS = (int, float, NoneType, date, timedelta, Enum, range)
+
 
 def cleaned(value: Any, choice: Choice = EVERYTHING) -> Any:
     """A page context with every text in it redacted by ``choice``, however deep; markup made safe stays as it is.
 
-    Dataclasses are rebuilt from their fields, so what they compute is computed from cleaned text.
+    Dataclasses are rebuilt from their fields, so what they compute is computed from cleaned text.  Raises TypeError for
+    an object of which it is not known what text it holds.
     """
     if isinstance(value, Body):
         return _cleaned_body(value, choice)
@@ -32,6 +38,8 @@ def cleaned(value: Any, choice: Choice = EVERYTHING) -> Any:
         return type(value)(*found) if hasattr(value, "_fields") else type(value)(found)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _cleaned_fields(value, choice)
+    if not isinstance(value, TEXTLESS):
+        raise TypeError(f"{type(value).__name__} may hold text that is not redacted: make it a dataclass")
     return value
 
 
