@@ -13,7 +13,8 @@ LEVEL = r"DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|CRITICAL|FATAL"
 TIMED, LEVELLED = re.compile(rf"\W{{0,2}}(?:time=)?({_TIME})"), re.compile(rf"(?<![\w.])({LEVEL})(?![\w.])")
 _LEAD = re.compile(
     rf"\s*(?:(?:time=)?\[?{_TIME}[^\s\]]*\]?|{_CLOCK}(?: \S+ \S+\[\d+\]:)?|{_UPTIME}"
-    rf"|\[?(?:level=)?(?:{LEVEL})\]?:?(?=\W|$)|\[(?:GIN|[\w ./:@-]{{4,80}})\]|source=\S+|msg=|[\w.]{{3,60}}:(?= )(?<!rror:)|[-|](?= ))"
+    rf"|\[?(?:level=)?(?:{LEVEL})\]?:?(?=\W|$)|\[(?:GIN|[\w ./:@-]{{4,80}})\]|source=\S+|msg="
+    r"|[\w.]{3,60}:(?= )(?<!rror:)|[-|](?= ))"
 )
 """A part of what a line has in front of its words: a time, a level, who writes."""
 LOGGED = re.compile(

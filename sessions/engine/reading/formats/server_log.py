@@ -31,11 +31,12 @@ from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript
 _MARK = re.compile(rf"\b(?:{lines.LEVEL}) \[([\w-]{{8,}})\] [\w.]+: ")
 """The session that Hermes puts on its lines."""
 _BODY = re.compile(r"(Received request: POST to /\S+ with body|Generated prediction|Generated packet):?\s*(?=\{)")
-_SENT = re.compile(r"^Total prompt tokens: (\d+)")
+_SENT = re.compile(r"\bTotal prompt tokens: (\d+)")
 _NEW = re.compile(r"task (-?\d+) \| new prompt, n_ctx_slot = (\d+),.*?(?:n_prompt_tokens|task\.n_tokens) = (\d+)")
 _CUT = re.compile(r"task (-?\d+) \| input truncated, n_ctx = \d+,.*?n_prompt_tokens = (\d+)")
 _OLLAMA_CUT = re.compile(r"truncating input prompt\"? limit=(\d+) prompt=(\d+) keep=-?\d+(?: new=(\d+))?")
 _MADE = re.compile(r"(?<!prompt )\beval time = *[\d.]+ ms / *(\d+) (?:tokens|runs)")
+_TIMING = re.compile(r"print_timing: id +\d+ \| task (\d+) \|")
 _TASK = re.compile(r"\btask(?: id =)? (-?\d+)\b")
 _SLOTS = re.compile(r"\b(?:n_slots|n_parallel|n_seq_max) *= *(\d+)")
 _SLOT = re.compile(r"(?:\bn_ctx_(?:slot|per_seq|seq)|new slot, n_ctx) *= *(\d+)")
@@ -62,6 +63,8 @@ _SHRUNK = re.compile(
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"(?:finish|stop|done)_?reason['\"]?[=:] ?['\"]?(\w+)", re.IGNORECASE)
+_TOLD = (_BODY, _SENT, _NEW, _CUT, _OLLAMA_CUT, _API_CALL, _COUNTS, _SHRINKS, _SHRUNK)
+"""What no other log has than a server's of a model, or an agent's."""
 _RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b")
 SHARE, CALLS, ERRORS = 0.3, 60, 15
 """Share of the lines that have to begin as a log's do; scores where a call is told, and an error alone."""
@@ -86,8 +89,8 @@ class _Format(Format):
             return None
         if lines.PROSE.search(text):
             return Sniff(0, "lines of a log in a document")
-        if any(known.search(text) for known in (_BODY, _NEW, _CUT, _OLLAMA_CUT, _API_CALL, _COUNTS)):
-            return Sniff(CALLS, f"{n:,} lines as a log has, and a call of a model among them")
+        if any(pattern.search(text) for pattern in _TOLD):
+            return Sniff(CALLS, f"{n:,} lines as a log has, and a model's call or a compaction among them")
         is_told = any(map(lines.error_in, held))
         return Sniff(ERRORS, f"{n:,} lines as a log has, and a refusal for size among them") if is_told else None
 
@@ -128,6 +131,7 @@ class _Session:
                 history.refuse(one.edits.ended and one.edits.ended._replace(kind=kind))
         if self.shrinks is not None:
             history.event(EventKind.COMPACTION_STARTED, f"compression of about {self.shrinks:,} tokens")
+        history.warnings.append("A log: it has sizes and errors, and nothing of what was said")
         times = [one.timestamp for one in self.told if isinstance(one, TracedCall) and one.timestamp]
         return history.transcript(
             name, room=room or None, started_at=min(times, default=None), ended_at=max(times, default=None)
@@ -291,10 +295,14 @@ class _Reading:
         call.usage = call.usage or Usage(lines.count(found[1]), placeholder=True)
         return True
 
-    def made(self, found: re.Match[str], text: str) -> bool:
-        """The tokens of an answer, of the task that the line names or of the newest call."""
-        task = _TASK.search(text)
-        call = self.tasks.get(lines.count(task[1])) if task else self.newest
+    def timing(self, found: re.Match[str], _: str) -> bool:
+        """The task whose counts are on this line, or on those behind it."""
+        self.newest = self.tasks.get(lines.count(found[1]), self.newest)
+        return False
+
+    def made(self, found: re.Match[str], _: str) -> bool:
+        """The tokens of the newest call's answer."""
+        call = self.newest
         if call is not None and call.usage and call.usage.placeholder:
             call.usage = replace(call.usage, output=lines.count(found[1]), placeholder=False)
         return True
@@ -351,9 +359,10 @@ class _Reading:
 
 
 _RULES: tuple[tuple[re.Pattern[str], Callable[[_Reading, re.Match[str], str], bool]], ...] = (
-    (_NEW, _Reading.prompt), (_CUT, _Reading.truncated), (_OLLAMA_CUT, _Reading.truncating), (_MADE, _Reading.made),
-    (_SENT, _Reading.sent), (_SLOTS, _Reading.slots), (_WHOLE, _Reading.context), (_SLOT, _Reading.room),
-    (_WINDOW, _Reading.room), (_API_CALL, _Reading.counted), (_COUNTS, _Reading.counted),
-    (_SHRINKS, _Reading.shrinking), (_SHRUNK, _Reading.shrunk), (_ENDED, _Reading.ended),
+    (_NEW, _Reading.prompt), (_CUT, _Reading.truncated), (_OLLAMA_CUT, _Reading.truncating),
+    (_TIMING, _Reading.timing), (_MADE, _Reading.made), (_SENT, _Reading.sent),
+    (_SLOTS, _Reading.slots), (_WHOLE, _Reading.context), (_SLOT, _Reading.room), (_WINDOW, _Reading.room),
+    (_API_CALL, _Reading.counted), (_COUNTS, _Reading.counted), (_SHRINKS, _Reading.shrinking),
+    (_SHRUNK, _Reading.shrunk), (_ENDED, _Reading.ended),
 )  # fmt: skip
 """What lines tell, and who takes it; the first that says that a line tells nothing else ends it."""
