@@ -107,7 +107,7 @@ def _unknown(parsed: Parsed, messages: list[Message], blocks: list[Block]) -> It
 def _roles(messages: list[Message]) -> Iterator[Gap]:
     n_said = sum(message.role is Role.ASSISTANT for message in messages)
     n_asked = sum(message.role is Role.USER for message in messages)
-    if messages and not any(message.blocks for message in messages):
+    if not any(message.blocks for message in messages):
         yield Gap("roles", "No text of a message was read", 0, len(messages))
     elif len(messages) > FEW_MESSAGES and not (n_said and n_asked):
         missing = "prompt or tool result" if n_said else "reply"

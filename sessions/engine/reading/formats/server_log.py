@@ -81,7 +81,8 @@ class _Format(Format):
 
     def sniff(self, head: Head) -> Sniff | None:
         text = head.data.decode("utf-8", "replace")
-        held = [line for line in text.split("\n") if line.strip()]
+        # Another format's lines may stand behind those of a log.
+        held = [line for line in text.split("\n") if line.strip() and not line.startswith(("{", '["', "[{"))]
         n = sum(bool(lines.LOGGED.match(line)) for line in held)
         # A body is printed over any number of lines.
         is_log = n and (n >= SHARE * len(held) or _BODY.search(text))
@@ -89,7 +90,7 @@ class _Format(Format):
             return None
         if lines.PROSE.search(text):
             return Sniff(0, "lines of a log in a document")
-        if any(pattern.search(text) for pattern in _TOLD):
+        if any(pattern.search(line) for line in held for pattern in _TOLD):
             return Sniff(CALLS, f"{n:,} lines as a log has, and a model's call or a compaction among them")
         is_told = any(map(lines.error_in, held))
         return Sniff(ERRORS, f"{n:,} lines as a log has, and a refusal for size among them") if is_told else None
@@ -131,7 +132,6 @@ class _Session:
                 history.refuse(one.edits.ended and one.edits.ended._replace(kind=kind))
         if self.shrinks is not None:
             history.event(EventKind.COMPACTION_STARTED, f"compression of about {self.shrinks:,} tokens")
-        history.warnings.append("A log: it has sizes and errors, and nothing of what was said")
         times = [one.timestamp for one in self.told if isinstance(one, TracedCall) and one.timestamp]
         return history.transcript(
             name, room=room or None, started_at=min(times, default=None), ended_at=max(times, default=None)
@@ -196,7 +196,7 @@ class _Reading:
         text = line.data.decode("utf-8", "replace").removeprefix("\ufeff")
         timed = lines.TIMED.match(text)
         if self.body and not timed and len(self.body.data) <= MAX_LINE_BYTES:
-            self._more(self.body, line.data)
+            self._more(self.body, line, line.data)
             return
         if self.body:
             self.skipped.append(self.body.line.skipped("a body that does not end"))
@@ -210,23 +210,22 @@ class _Reading:
         if found := _BODY.search(text):
             start = len(line.data) - len(text[found.end() :].encode("utf-8", "replace"))
             self.body = _Body(found[1], line, start, bytearray())
-            self._more(self.body, line.data[start:])
+            self._more(self.body, line, line.data[start:])
         elif not any((match := pattern.search(text)) and rule(self, match, text) for pattern, rule in _RULES):
             self._failed(text)
 
-    def _more(self, body: _Body, data: bytes) -> None:
+    def _more(self, body: _Body, line: Line, data: bytes) -> None:
         """One line more of a printed body, which ends with a brace of its own or on its first line."""
         is_first = not body.data
         body.data.extend(data if is_first else b"\n" + data)
         value = parsed(body.data.decode("utf-8", "replace")) if is_first or data.rstrip() == b"}" else None
         if isinstance(value, dict):
-            self.body = None
-            self._call(body, value)
+            self.body, start = None, body.line.offset + body.start
+            self._call(body.what, value, Origin(body.line.number, start, line.offset + line.length - start))
 
-    def _call(self, body: _Body, value: Record) -> None:
+    def _call(self, what: str, value: Record, origin: Origin) -> None:
         """A request that was received, or what came of the newest one."""
-        origin = Origin(body.line.number, body.line.offset + body.start, len(body.data))
-        if body.what.startswith("Received"):
+        if what.startswith("Received"):
             if wire.is_request(value):
                 self._opened(wire.call_at(wire.HttpExchange({}, value, (), None, ()), origin))
             return
@@ -235,7 +234,7 @@ class _Reading:
         if call is not None:
             call.usage, call.replied = said.usage or call.usage, said.replied or call.replied
             call.model, call.response_id = said.model or call.model, said.response_id or call.response_id
-        if "prediction" in body.what:
+        if "prediction" in what:
             self.newest = None
 
     def _opened(self, call: TracedCall) -> TracedCall:
