@@ -156,7 +156,9 @@ def _uneventful(weighed: Weighed) -> Headline:
     trouble, notes = beside(weighed)
     cache, change = cache_sentence(transcript), causes.CHANGES[causes.CUT] if fall and fall.settings else ""
     leads = falls_sentence(falls) or short
-    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, "No compaction.", size)
+    # Where no message stands in the file, as in a server's log, nothing shows that there was none.
+    none = "No compaction." if transcript.messages else ""
+    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, size)
     text = " ".join(filter(None, (*told, notes, ending_sentence(transcript))))
     if fall is None:
         return Headline(text, text, certainty="possible" if short else "")
