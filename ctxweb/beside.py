@@ -68,20 +68,20 @@ def start(*words: str, env: dict[str, str] | None = None, **streams: Any) -> sub
     )  # fmt: skip
 
 
-PATIENCE_SECONDS = 10.0
+LOOK_SECONDS, PATIENCE_SECONDS = 0.5, 10.0
 
 
-def end_with_parent(parent_pid: int, *, interval: float = 0.5) -> None:
+def end_with_parent(parent_pid: int) -> None:
     """End this process once ``parent_pid`` is no longer its parent: TERM, after 10 s QUIT, after 10 s more for good.
 
     Polled from a thread, which works on every POSIX system, as Linux's death signal does not.
     """
-    threading.Thread(target=_watch, args=(parent_pid, interval), name="end-with-parent", daemon=True).start()
+    threading.Thread(target=_watch, args=(parent_pid,), name="end-with-parent", daemon=True).start()
 
 
-def _watch(parent_pid: int, interval: float) -> None:
+def _watch(parent_pid: int) -> None:
     while os.getppid() == parent_pid:
-        time.sleep(interval)
+        time.sleep(LOOK_SECONDS)
     for signum in (signal.SIGTERM, signal.SIGQUIT):
         os.kill(os.getpid(), signum)
         time.sleep(PATIENCE_SECONDS)

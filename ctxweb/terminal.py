@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple, TextIO
 
@@ -120,6 +120,13 @@ def titled(title: str, rest: str = "", *, style: str = "bold") -> Text:
     """``title`` in bold (or another style), then ``rest`` with its figures highlighted."""
     text = Text(printable(title), style)
     return Text.assemble(text, terminal().highlighter(Text(printable(rest))))
+
+
+def print_evidence(console: Terminal, rows: Iterable[Mapping[str, Any]]) -> None:
+    """A line for each row of evidence, with how its figure is known."""
+    for row in rows:
+        label = f" ({row['label']})" if row["label"] else ""
+        console.print(f"    - {row['text']}{label}")
 
 
 def _least(head: Head, cells: Sequence[str]) -> int:

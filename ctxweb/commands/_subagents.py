@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ctxweb.commands._engine import choose, read, wrong_usage
-from ctxweb.terminal import Head, Terminal, figure, say, show_table, terminal, titled, words
+from ctxweb.terminal import Head, figure, say, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
 from sessions.engine.reading.texts import Texts
 from sessions.engine.sweeps.subagents import NO_TYPE, advise_types, types_document, types_of
@@ -91,7 +91,7 @@ def print_types(document: dict[str, Any]) -> None:
     ]
     show_table(console, heads, rows)
     for one in types:
-        _print_reason(console, one)
+        console.print(titled(f"  {one['type']}:", f" {one['sentence']}"))
 
 
 def _setting(one: dict[str, Any]) -> str:
@@ -101,7 +101,3 @@ def _setting(one: dict[str, Any]) -> str:
         return "–"
     window = [f"window={found['window']}"] if found["window"] else []
     return " ".join([found["policy"], *(f"{key}={value}" for key, value in found["params"].items()), *window])
-
-
-def _print_reason(console: Terminal, one: dict[str, Any]) -> None:
-    console.print(titled(f"  {one['type']}:", f" {one['sentence']}"))

@@ -18,6 +18,7 @@ from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.jsonio import loads
 
 FOLDER, MOST_COPIES = "kept", 20
+SUFFIX, WRITTEN = ".jsonl.gz", "%Y%m%dT%H%M%S%f"
 MOST_BYTES = 1_000_000
 NAME = re.compile(r"[^A-Za-z0-9-]+")
 
@@ -50,7 +51,7 @@ def _kept(given: dict[str, Any]) -> str:
     folder = data_dir() / FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
     session = NAME.sub("-", str(given.get("session_id") or transcript.stem))[:80]
-    copy = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}-{session}.jsonl.gz"
+    copy = folder / f"{datetime.now(UTC):{WRITTEN}}-{session}{SUFFIX}"
     part = copy.with_suffix(".part")
     try:
         with transcript.open("rb") as source, part.open("xb") as raw:
@@ -60,6 +61,6 @@ def _kept(given: dict[str, Any]) -> str:
         part.replace(copy)
     finally:
         part.unlink(missing_ok=True)
-    for old in sorted(folder.glob("*.jsonl.gz"))[:-MOST_COPIES]:
+    for old in sorted(folder.glob(f"*{SUFFIX}"))[:-MOST_COPIES]:
         old.unlink(missing_ok=True)
     return f"kept the transcript before compaction ({transcript.stat().st_size / 1e6:.1f} MB): {copy}"

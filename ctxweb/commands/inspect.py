@@ -13,9 +13,9 @@ from click.core import ParameterSource
 from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, read, write_csv
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, Amount, files_argument, takes
-from ctxweb.terminal import Head, Terminal, figure, patience, show_table, terminal, titled, words
+from ctxweb.terminal import Head, Terminal, figure, patience, print_evidence, show_table, terminal, titled, words
 from sessions.engine.base.words import counted
-from sessions.engine.costs.cost_report import cost_sentences
+from sessions.engine.costs.cost_report import cost_sentences, stated_sentences
 from sessions.engine.reading.byte_breakdown import sentence
 from sessions.engine.reading.encodings import clearing_words, event_words, refusal_words
 from sessions.engine.reading.texts import Texts
@@ -106,7 +106,7 @@ def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: i
     console.print(titled(f"\n{session['title'] or session['id']}", facts))
     if session["image_rule"]:
         console.print(f"Image rule: {session['image_rule']}")
-    for line in cost_sentences(session["cost"]):
+    for line in (*stated_sentences(session["stated_usd"]), *cost_sentences(session["cost"])):
         console.print(line)
     print_verdicts(console, session)
     print_events(console, session)
@@ -124,9 +124,7 @@ def print_verdicts(console: Terminal, session: dict[str, Any]) -> None:
     for verdict in session["verdicts"]:
         also = f"; or {', '.join(verdict['also'])}" if verdict["also"] else ""
         console.print(f"  request {verdict['request']}: {verdict['cause']} ({verdict['certainty']}{also})")
-        for row in verdict["evidence"]:
-            label = f" ({row['label']})" if row["label"] else ""
-            console.print(f"    - {row['text']}{label}")
+        print_evidence(console, verdict["evidence"])
 
 
 def print_events(console: Terminal, session: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ import click
 
 from ctxweb.commands._engine import choose, read
 from ctxweb.commands._options import PRINTS_JSON
-from ctxweb.commands.hook import FOLDER
+from ctxweb.commands.hook import FOLDER, SUFFIX, WRITTEN
 from ctxweb.env import data_dir
 from ctxweb.terminal import say, tell, tell_json
 from sessions.engine.base.words import counted
@@ -147,8 +147,6 @@ def _exchange(draft: Path, target: Path, *, full: bool) -> Path | None:
     return aside
 
 
-SUFFIX = ".jsonl.gz"
-WRITTEN = "%Y%m%dT%H%M%S%f"
 LATEST = "latest"
 
 

@@ -110,22 +110,14 @@ def _swept(
 ) -> tuple[Sweep, Callable[[Replay], Lost] | None]:
     """The sweep, and what names its losses where they are counted."""
     lost = losses_by(weighed, build_index(weighed.transcript, texts.of)) if options["losses"] else None
-    return _run(weighed, texts, overs, prices, lost, options), lost
-
-
-def _run(  # noqa: PLR0917
-    weighed: Weighed, texts: Texts, overs: tuple[str, ...], prices: tuple[str, ...],
-    lost: Callable[[Replay], Lost] | None, options: dict[str, Any],
-) -> Sweep:  # fmt: skip
     axes, points = grid(
         options["policies"], [read_over(text) for text in overs], params=settings(options["pairs"]),
         window=options["window"],
     )  # fmt: skip
     with patience(f"Replaying {counted(len(points), 'setting')}"):
-        return sweep(
-            weighed, points, axes, **_shared(texts, options), prices=given_prices(weighed, prices),
-            columns=counts_of(lost) if lost else None,
-        )  # fmt: skip
+        columns = counts_of(lost) if lost else None
+        own = given_prices(weighed, prices)
+        return sweep(weighed, points, axes, **_shared(texts, options), prices=own, columns=columns), lost
 
 
 def _shared(texts: Texts, options: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from ctxweb.commands._each import EachFile
 from ctxweb.commands._engine import emit, read
 from ctxweb.commands._files import latest_file
 from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, TOKENS, files_argument, takes
-from ctxweb.terminal import Head, Terminal, patience, table_of, terminal, titled
+from ctxweb.terminal import Head, Terminal, patience, print_evidence, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import gates_of, story_of, why_document
 from sessions.engine.why.headline import has_died
@@ -73,7 +72,7 @@ def command(  # noqa: PLR0917
 
 
 def _withheld(gate: dict[str, Any] | None) -> str:
-    """What the gate does when no usage is known."""
+    """What the trigger does when no usage is known."""
     if gate is None or not gate["n_firings"]:
         return ""
     false = f", {gate['n_false']} false" if gate["n_false"] else ""
@@ -99,15 +98,10 @@ def _print_events(console: Terminal, session: dict[str, Any]) -> None:
         first = session["verdicts"][event["verdicts"][0]]
         console.print(f"\n  request {first['request']:,}: {event['cause_label']}")
         for step, name in STEPS.items():
-            _print_rows(console, name, [row for row in first["account"] if row["step"] == step])
-        _print_rows(console, SHOWN, first["evidence"])
-
-
-def _print_rows(console: Terminal, name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    console.print(f"  {name}")
-    for row in rows:
-        label = f" ({row['label']})" if row["label"] else ""
-        console.print(f"    - {row['text']}{label}")
+            console.print(f"  {name}")
+            print_evidence(console, [row for row in first["account"] if row["step"] == step])
+        console.print(f"  {SHOWN}")
+        print_evidence(console, first["evidence"])
 
 
 def _print_triggers(console: Terminal, session: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sessions.engine.base.errors import EngineError
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
-from tests.bench import corpus_report
+from tests.bench import corpus_report, groups
 from tests.bench.corpus import MIN_REQUESTS, measured_requests
 from tests.bench.reasons import reason
 from tests.bench.stripping import stripped
@@ -81,7 +81,7 @@ def main() -> None:
     corpus = find_corpus()
     if corpus is None:
         sys.exit("the corpus is missing: set CTXWEB_CORPUS")
-    RESULTS.write_text(_report(rows) + corpus_report.report(corpus), encoding="utf-8")
+    RESULTS.write_text(_report(rows, groups.report(corpus)) + corpus_report.report(corpus), encoding="utf-8")
     print(RESULTS.read_text(encoding="utf-8"))
 
 
@@ -157,12 +157,17 @@ def _ninety_fifth(values: list[float]) -> float:
     return sorted(values)[min(len(values) - 1, int(0.95 * len(values)))]
 
 
-def _report(rows: list[Row]) -> str:
+def _report(rows: list[Row], by_group: str) -> str:
     targets = ", ".join(f"{name.replace('_', ' ')} ≤ {value:g}%" for name, value in TARGETS.items())
     lines = [
         "# Accuracy of estimated tokens",
         "",
-        "Made by `python -m tests.bench accuracy` over the shared samples. The input-side usage of all but the first",
+        "Made by `python -m tests.bench accuracy` over both corpora and the shared samples.",
+        "",
+        by_group,
+        "## Samples",
+        "",
+        "The input-side usage of all but the first",
         "third of a session's measured requests is taken out of the file's bytes; what is left is read and weighed,",
         "and the estimates of the other two thirds are held against what was taken out. Errors in per cent of what the",
         "provider measured. By the prior alone: the usage of the first two requests only, for the overhead.",

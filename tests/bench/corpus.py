@@ -19,7 +19,7 @@ from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.transcript.types import Transcript, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.weighed import Weighed
-from tests.bench.reasons import REPLACED, rest_of
+from tests.bench.reasons import REPLACED, SEARCHED, rest_of
 from tests.recordings import content
 
 if TYPE_CHECKING:
@@ -155,7 +155,8 @@ def outcome(session: Recorded, weigher: Weigher = weigh) -> Outcome:
         estimated = (weighed.estimated[after.index] or 0) - (weighed.estimated[before.index] or 0)
         step = steps[after.index]
         is_redacted = any(index in session.redacted for index in range(step.start, step.stop))
-        sort = REPLACED if is_redacted else rest_of(session.transcript, step, estimated - measured, measured)
+        sort = rest_of(session.transcript, step, estimated - measured, measured)
+        sort = REPLACED if is_redacted and sort != SEARCHED else sort
         grown.append(Grown(estimated, measured, sort))
     contexts = [(weighed.estimated[r.index] or 0, _context(r)) for r in tested]
     t = session.transcript

@@ -68,7 +68,7 @@ def _lines(first: Sequence[Outcome], second: Sequence[Outcome], plain: Sequence[
     yield f"{len(both)} sessions of Claude Code, {n_growths:,} tested growths. Left out: growths at a recorded"
     yield f"compaction and {n_fallen} falls (a context that shrank without one). Session: that of the median session;"
     yield "pooled: of all growths together. Bias: estimate less measurement, as a share of what was measured.\n"
-    yield from _table(HEAD, [_figures("first", first), _figures("second", second), _figures("both", both)])
+    yield from table_of(HEAD, [_figures("first", first), _figures("second", second), _figures("both", both)])
     growths, contexts = ", ".join(_tenths(both, "growth_weighted")), ", ".join(_tenths(both, "context_median"))
     yield f"\nTenths of the sessions, weighted growth error: {growths}; median context error: {contexts}."
     yield "\n### What could be known\n"
@@ -76,15 +76,17 @@ def _lines(first: Sequence[Outcome], second: Sequence[Outcome], plain: Sequence[
     yield "\nHow much a growth may tell is chosen on halves drawn at random, 60 times, one fitted and the other held"
     yield f"out: from {MOST_UNTOLD:,} tokens on bias and weighted error hold together no more often. No share brings"
     yield "the bias of every half within 1%: two halves differ by what the few largest additions happen to be.\n"
-    yield from _table(
+    yield from table_of(
         ("tokens at most", "bias, mean", "bias, spread", "weighted", "bias within 1%", "and weighted within 6%"),
         list(held_out(plain)),
     )
     yield "\n### Where the rest comes from\n"
-    sorts = _shares(both, lambda _, grown: grown.sort)
-    yield from _table(("what stands in the growth", "growths", "share of the error", "bias"), sorts)
+    sorts = shares_of(both, lambda _, grown: grown.sort)
+    yield from table_of(("what stands in the growth", "growths", "share of the error", "bias"), sorts)
     yield "\n### By client version\n"
-    yield from _table(("version", "growths", "share of the error", "bias"), _shares(both, lambda one, _: one.client))
+    yield from table_of(
+        ("version", "growths", "share of the error", "bias"), shares_of(both, lambda one, _: one.client)
+    )
     yield "\n### Sessions that miss by far\n"
     yield "A fall is thinking that left at a prompt, or results that the client cleared without saying so.\n"
     yield f"Weighted growth error above {FAR_GROWTH:.0%} or median context error above {FAR_CONTEXT:.0%}.\n"
@@ -106,7 +108,7 @@ def _bounds(grown: Sequence[Grown], plain: Sequence[Grown]) -> Iterator[str]:
     yield "prior adds a share to every growth of over 300 tokens, fitted on the other half with no growth counting for"
     yield f"more than {MOST_UNTOLD:,} untold tokens. It takes bias away and makes most growths slightly worse. What"
     yield "single large additions leave over differs between the halves, and no fit on one half knows the other's.\n"
-    yield from _table(
+    yield from table_of(
         ("growths", "median", "weighted", "bias"),
         [
             [name, *(f"{100 * figure:{sign}.1f}%" for figure, sign in zip(_pooled(group), ("", "", "+"), strict=True))]
@@ -141,7 +143,7 @@ def _tenths(both: Sequence[Outcome], key: str) -> list[str]:
     return [f"{value:.1f}%" for value in found]
 
 
-def _shares(both: Sequence[Outcome], key: Callable[[Outcome, Grown], str]) -> list[list[str]]:
+def shares_of(both: Sequence[Outcome], key: Callable[[Outcome, Grown], str]) -> list[list[str]]:
     """Growths by ``key``, the largest share of the absolute error first."""
     found: dict[str, list[Grown]] = defaultdict(list)
     for one in both:
@@ -161,14 +163,14 @@ def _far(one: Outcome) -> bool:
 
 
 def _miss(one: Outcome) -> str:
-    sorts = _shares([one], lambda _, grown: grown.sort)[:N_CAUSES]
+    sorts = shares_of([one], lambda _, grown: grown.sort)[:N_CAUSES]
     causes = "; ".join(f"{share} of the growth error with {sort}" for sort, _, share, _ in sorts)
     figures = f"growth weighted {one.growth_weighted:.1%}, context median {one.context_median:.1%}"
     beside = f"; {one.fallen} falls, {one.n_compactions} compactions" if one.fallen or one.n_compactions else ""
     return f"- `{one.name}` ({one.client}, {one.model}): {figures}. {causes}{beside}"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def table_of(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
     yield "| " + " | ".join(head) + " |"
     yield "|" + "---|" * len(head)
     yield from ("| " + " | ".join(row) + " |" for row in rows)

@@ -51,7 +51,7 @@ WEIGHT, RESULTS = 5_000, 2
 """What the prior counts for beside a session's own growths: o200k tokens of text, and results."""
 MOST_UNTOLD = 1_000
 """No growth tells more untold tokens than this: halves held out fit best so (``tests.bench.untold``)."""
-TABLE = Path(__file__).resolve().parents[2] / "sessions" / "engine" / "calibration" / "prior_table.py"
+TABLE = Path(__file__).resolve().parents[2] / "sessions" / "engine" / "weigh" / "calibration" / "prior_table.py"
 HEAD = '"""Priors by family, made by ``python -m tests.bench prior``: not to be edited (estimators 7.3).'
 
 

@@ -21,6 +21,7 @@ UNRECORDED = (60, 180)
 UNLIKE_RATIO = 0.05
 LONG_TOKENS, LONG_SIGNATURE = 500, 2_000
 HIDDEN = "hidden additions of over 500 tokens (files, notices, modes)"
+SEARCHED = "pages that the provider's own web search read (counted by the usage, not in the file)"
 REPLACED = "text that the file has replaced by REDACTED"
 
 
@@ -100,6 +101,7 @@ def rest_of(transcript: Transcript, step: Step, error: int, measured: int) -> st
     names = {block.call_id: block.name for m in messages for block in m.blocks if block.kind is Kind.TOOL_USE}
     tools = sorted({names.get(leaf.call_id, "?") for leaf in leaves if leaf.kind is Kind.TOOL_RESULT})
     sorts = (
+        (abs(error) > LONG_TOKENS and _searched(transcript, step), SEARCHED),
         (-error > max(LONG_TOKENS, measured / 3), HIDDEN),
         (UNRECORDED[0] <= -error <= UNRECORDED[1], "hidden additions of 60 to 180 tokens (reminders)"),
         (UNRECORDED[0] <= error <= UNRECORDED[1] and measured < 4 * error, "a reminder by the rule that did not come"),
@@ -111,3 +113,11 @@ def rest_of(transcript: Transcript, step: Step, error: int, measured: int) -> st
         (len(tools) == 1, f"results of {tools[0] if tools else ''}"),
     )
     return next((sort for applies, sort in sorts if applies), "a reply alone")
+
+
+def _searched(transcript: Transcript, step: Step) -> bool:
+    """Whether the reply before a request or the one to it searched the web: its usage counts what was found."""
+    request = transcript.requests[step.request]
+    start = step.stop if request.message is None else request.message
+    messages = transcript.messages[step.start : start + request.n_messages]
+    return any(block.name == "web_search" for message in messages for block in message.blocks)

@@ -1,8 +1,8 @@
 """Every recorded compaction against the policy of the client that made it: ``python -m tests.bench recorded``.
 
-Over the shared samples and the corpus of real sessions: each automatic compaction is met, early or missed by the replay
-of the client's policy as that client was, with the reason; firings where nothing was recorded are false alarms.  Writes
-docs/benchmarks/recorded.md.
+Over the shared samples and both corpora of real sessions: each automatic compaction is met, early or missed by the
+replay of the client's policy as that client was, with the reason; firings where nothing was recorded are false alarms.
+Writes docs/benchmarks/recorded.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "benchmarks" / "recorded.md"
-FOLDERS = ("corpus", "samples", "samples-2026")
+FOLDERS = ("corpus", "corpus-2", "samples", "samples-2026")
 ENDINGS = (".jsonl", ".json", ".gz", ".traj", ".txt", ".ndjson")
 COLUMNS = ("agent", "client", "sessions", "automatic", "met", "early", "missed", "false alarms", "recall", "precision")
 AUTO = "auto"
@@ -85,21 +85,25 @@ def report(held: list[Held]) -> str:
     """The page: figures per agent and version, misses and false alarms one by one, after lists, what is not counted."""
     every = [one for session in held for one in session.automatic]
     n_false = sum(one.comparison.n_false_alarms for one in held)
-    told = [one for one in every if one.outcome == HIT and one.is_told]
     lines = [
         "# Recorded compactions, and what a replay of the client does there",
         "",
-        "Made by `python -m tests.bench recorded` over the shared samples and the corpus of real sessions. Each",
+        "Made by `python -m tests.bench recorded` over the shared samples and both corpora of real sessions. Each",
         "automatic compaction is held against the policy of the client that recorded it, with that version's settings.",
         "Met: the policy fires at that very request. Early: before it. Missed: not at all. A firing elsewhere is a",
         "false alarm.",
         "",
         f"- automatic compactions: {len(every)}; {_share(every, n_false)}",
-        f"- met by the client's own count, for its newest message is not in the file: {len(told)} of the met",
         f"- requests asked in all: {sum(one.n_requests for one in held):,}, in {len(held)} sessions",
-        f"- {_after_words(every)}",
-        "- in that list the summary is the recorded one; files put back are the policy's own choice, at most what the",
-        "  next measured context leaves for them, where the transcript does not hold them",
+        "- in the list after, the summary is the recorded one, of the size that the next measured context leaves for",
+        "  it where its words are not in the file; files put back are the policy's own choice, at most what that",
+        "  context leaves for them, where the transcript does not hold them",
+        "",
+        "Own count: met by what ctxweb counts; the rest by the client's figure, for the file lacks the newest message.",
+        "",
+        "| corpus | agent | automatic | met | on its own count | false alarms | list after, apart at the median |",
+        "|---|---|---|---|---|---|---|",
+        *_by_corpus(held),
         "",
         "| " + " | ".join(COLUMNS) + " |",
         "|" + "---|" * len(COLUMNS),
@@ -122,6 +126,21 @@ def report(held: list[Held]) -> str:
         *(_not_counted(held) or ["None."]),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _by_corpus(held: list[Held]) -> list[str]:
+    groups: dict[tuple[str, str], list[Held]] = {}
+    for one in held:
+        if one.automatic or one.comparison.n_false_alarms:
+            groups.setdefault((one.name.partition("/")[0], one.agent), []).append(one)
+    rows = []
+    for (corpus, agent), own in sorted(groups.items()):
+        every = [c for one in own for c in one.automatic]
+        met = [c for c in every if c.outcome == HIT]
+        n_own, n_false = sum(not c.is_told for c in met), sum(one.comparison.n_false_alarms for one in own)
+        shares = [f"{n} ({_percent(n, whole)})" for n, whole in ((len(met), len(every)), (n_own, len(met)))]
+        rows.append(f"| {corpus} | {agent} | {len(every)} | {' | '.join(shares)} | {n_false} | {_after_share(every)} |")
+    return rows
 
 
 def _rows(held: list[Held]) -> list[str]:
@@ -188,12 +207,10 @@ def _after(one: ComparedCompaction) -> str:
     return f"{after.tokens_recorded:,} | {after.tokens_policy:,} | {100 * off:+.1f}%"
 
 
-def _after_words(every: list[ComparedCompaction]) -> str:
+def _after_share(every: list[ComparedCompaction]) -> str:
     offs = [
         abs(one.after.tokens_policy / one.after.tokens_recorded - 1)
         for one in every
         if one.after is not None and one.after.tokens_recorded
     ]
-    if not offs:
-        return "no list after a compaction can be compared"
-    return f"the list after it, replayed against recorded: {100 * statistics.median(offs):.1f}% apart at the median"
+    return f"{100 * statistics.median(offs):.1f}%" if offs else "–"

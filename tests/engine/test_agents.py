@@ -52,10 +52,10 @@ THRESHOLDS = {
 
 
 def test_a_record_is_found_by_its_file() -> None:
-    """One file, one agent, of the same name; those without a trigger and a configuration stand in one table."""
+    """One file, one agent, of the same name; those without a configuration stand in one table."""
     files = {path.stem for path in FOLDER.glob("*.py") if "\nAGENT = " in path.read_text(encoding="utf-8")}
     assert files | {agent.name for agent in AGENTS_BY_TRANSCRIPTS} == {agent.name for agent in agents()}
-    assert not any(agent.triggers or agent.configuration for agent in AGENTS_BY_TRANSCRIPTS)
+    assert not any(agent.configuration for agent in AGENTS_BY_TRANSCRIPTS)
     assert all(type(agent) is Agent and agent.label for agent in agents())
 
 

@@ -199,3 +199,27 @@ def test_reasoning_of_the_turn_itself_is_in_the_usage() -> None:
     (one,) = compare(weigh(file.compacted().call(25_000).transcript())).compared
     assert one.outcome == "missed"
     assert not [reason for reason in one.reasons if "estimated" in reason]
+
+
+def with_history(*extra: dict[str, Any]) -> Transcript:
+    """A compaction in a turn that kept both prompts, as a file has them whose keys were sorted; 25,000 after it."""
+    file = Rollout().starts().prompt().call(20_000).says().ends().starts().prompt().call(245_000)
+    kept = {"content": [{"text": words(20), "type": "input_text"}], "role": "user", "type": "message"}
+    return (
+        file.line("compacted", {"message": "", "replacement_history": [kept, kept, *extra]}).call(25_000).transcript()
+    )
+
+
+def test_a_kept_item_is_known_whatever_the_order_of_its_keys() -> None:
+    transcript = with_history()
+    typed = [message.index for message in transcript.messages if message.typed]
+    assert (list(only(transcript).preserved), len(typed)) == (typed, 2)
+
+
+@pytest.mark.parametrize("extra", [(), ({"type": "compaction"},)])
+def test_a_summary_that_the_file_lost_weighs_what_the_next_context_leaves_for_it(extra: Any) -> None:
+    """The list after is the measured 25,000, whether its item stands there without its content or not at all."""
+    (one,) = compare(weigh(with_history(*extra))).compared
+    assert one.after is not None
+    assert (one.outcome, one.after.tokens_recorded) == ("hit", 25_000)
+    assert one.after.tokens_policy == pytest.approx(25_000, abs=100)

@@ -106,3 +106,23 @@ def test_the_usage_of_a_turn_is_a_call_s_where_it_had_one() -> None:
     ]  # fmt: skip
     sums = "130 tokens sent and 21 received in 2 requests"
     assert session.warnings == (f"Counts of turns whose single calls the file does not count: {sums}",)
+
+
+def test_events_of_a_processor_are_the_spans_that_they_hold() -> None:
+    """{event, span} at a span's start and at its end: one span, as the end tells it."""
+    lines = [
+        json.loads(line)
+        for line in (FIXTURES / "agents_sdk/generations.jsonl").read_text(encoding="utf-8").splitlines()
+    ]
+    spans = [line for line in lines if line.get("object") == "trace.span"]
+    assert spans
+    started = [{**s, "ended_at": None, "span_data": {**s["span_data"], "output": None}} for s in spans]
+    told = [{"event": "trace_start", "trace": line} for line in lines if line.get("object") == "trace"]
+    told += [{"event": "span_start", "timestamp": "t", "span": one} for one in started]
+    told += [{"event": "span_end", "timestamp": "t", "span": one} for one in spans]
+    found = read_transcripts(io.BytesIO(b"".join(json.dumps(one).encode() + b"\n" for one in told)), "events.jsonl")
+    own = read_transcripts(io.BytesIO((FIXTURES / "agents_sdk/generations.jsonl").read_bytes()), "generations.jsonl")
+    assert [[m.preview for m in t.messages] for t in found.transcripts] == [
+        [m.preview for m in t.messages] for t in own.transcripts
+    ]
+    assert [len(t.requests) for t in found.transcripts] == [len(t.requests) for t in own.transcripts]

@@ -73,6 +73,16 @@ def test_bubbles_of_cursor_are_messages_and_results_stand_behind_their_calls() -
     assert (helper.parent_id, helper.model, helper.messages[2].blocks[0].is_error) == ("c1", "", True)
 
 
+def test_a_summary_of_cursor_stands_behind_the_message_that_was_the_last_then() -> None:
+    path = FIXTURES / "cursor_db/summarized.vscdb"
+    (session,) = fixture("cursor_db/summarized.vscdb").transcripts
+    (made,) = session.compactions
+    assert (made.boundary, made.preserved, made.message) == (4, (2, 3), 4)
+    with path.open("rb") as file:
+        (text,) = (c.text for c in read_contents(Source(file), "cursor_db", session.messages[4]))
+    assert text == "The moorings are sorted by harbour and by length."
+
+
 def test_nothing_but_conversations_is_read_of_cursors_database() -> None:
     path = FIXTURES / "cursor_db/state.vscdb"
     assert b"never-read" in path.read_bytes()

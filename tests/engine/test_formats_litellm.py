@@ -9,6 +9,7 @@ import pytest
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Parsed, Usage
 from tests.engine.truth_facts import FIXTURES, fixture
 
@@ -35,7 +36,7 @@ def test_rows_without_texts_are_requests_with_their_usage_and_errors() -> None:
     assert (error.tokens, error.limit, error.status, error.count) == (33_100, 32_768, 400, 2)
     assert (error.code, error.words[:33]) == ("ContextWindowExceededError", "litellm.ContextWindowExceededErro")
     assert "_pre_call_checks" in error.words
-    assert [(e.kind, e.request, e.status, e.words) for e in session.events] == [
+    assert [(e.kind, e.request, e.status, e.words) for e in session.events if e.kind != EventKind.LIMIT_SET] == [
         ("error", 1, 429, "litellm.RateLimitError: Too many requests"),
         ("retry", 1, 0, "LiteLLM tried again 1 time; LiteLLM fell back from painter-1"),
     ]

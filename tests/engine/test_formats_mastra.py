@@ -10,6 +10,7 @@ import pytest
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Parsed, Usage
 from tests.engine.truth_facts import FIXTURES, fixture
 
@@ -69,7 +70,7 @@ def test_a_step_that_failed_is_refused_in_its_own_session() -> None:
 def test_a_session_that_is_cut_off_again_and_again_says_how_often() -> None:
     (session,) = fixture("mastra/tree.json").transcripts
     assert [r.on_branch for r in session.requests] == [False, True], "each step sent the same"
-    (event,) = session.events
+    (event,) = (event for event in session.events if event.kind != EventKind.LIMIT_SET)
     assert (event.kind, event.request, event.code) == ("session end", 2, "length")
     assert event.words == (
         'the reply was cut off: it ends with "length", 2 times in a row, up to maxSteps 2, at maxOutputTokens 64'

@@ -83,21 +83,15 @@ def test_a_session_for_each_topic_that_messages_name() -> None:
     assert all(str(session.messages[0].blocks[1].kind) == "image" for session in sessions)
 
 
-@pytest.mark.parametrize(
-    ("path", "label"),
-    [
-        ("claude_code/rewind.jsonl", "a Claude Code transcript"),
-        ("pi/version_3_tree.jsonl", "a pi transcript"),
-        ("tau2/one_simulation.json", "a tau2-bench transcript"),
-    ],
-)
-def test_a_known_file_inside_another_is_named_and_not_read_as_a_list(path: str, label: str) -> None:
+@pytest.mark.parametrize("path", ["claude_code/rewind.jsonl", "pi/version_3_tree.jsonl", "tau2/one_simulation.json"])
+def test_a_known_file_inside_another_is_read_as_what_it_is_and_two_are_refused(path: str) -> None:
     data = (FIXTURES / path).read_bytes()
     inside = b"[" + (data if path.endswith(".json") else b",".join(data.strip().splitlines())) + b"]"
-    wrapped = b'{"kept": ' + inside + b"}"
+    name = path.split("/", maxsplit=1)[0]
+    wrapped = read_transcripts(io.BytesIO(b'{"kept": ' + inside + b"}"), "kept.json")
+    assert {transcript.format for transcript in wrapped.transcripts} == {name}
     with pytest.raises(NotATranscript) as caught:
-        read_transcripts(io.BytesIO(wrapped), "kept.json")
-    assert label in str(caught.value)
+        read_transcripts(io.BytesIO(b'{"kept": ' + inside + b', "more": ' + inside + b"}"), "kept.json")
     assert "under 'kept'" in caught.value.next_step
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind, Usage
 from tests.engine.test_formats_contract import FIXTURES, read
@@ -147,6 +148,18 @@ def test_spans_that_a_console_exporter_printed_one_after_another_are_read() -> N
     (session,) = parsed.transcripts
     assert [(r.usage and r.usage.context, r.usage and r.usage.output) for r in session.requests] == [(9, 3)]
     assert parsed.warnings == ("Spans that are no model calls: 1, not context",)
+
+
+def test_what_the_program_said_between_printed_spans_is_left_out() -> None:
+    data = (OTEL / "console_exporter.txt").read_text(encoding="utf-8")
+    assert "}\n{\n" in data
+    said = data.replace("}\n{\n", "}\nWhy did the pirate go to school?\n{\n")
+    parsed = read_transcripts(io.BytesIO(said.encode()), "console.txt")
+    assert [len(session.messages) for session in parsed.transcripts] == [
+        len(session.messages) for session in read(OTEL / "console_exporter.txt").transcripts
+    ]
+    with pytest.raises(UnreadableInput):
+        read_transcripts(io.BytesIO(said.replace("school?", "school? " * 4_000).encode()), "console.txt")
 
 
 def test_messages_may_be_events_of_their_span() -> None:

@@ -44,6 +44,14 @@ def test_a_list_of_events_of_ag_ui_is_read_as_lines_are() -> None:
     assert [request.usage and request.usage.context for request in session.requests] == [13]
 
 
+def test_a_stream_of_ag_ui_is_read_as_the_server_sent_it() -> None:
+    session = only("ag_ui/stream.sse")
+    assert [(m.role.value, [b.kind.value for b in m.blocks]) for m in session.messages] == [
+        ("user", ["text"]), ("assistant", ["tool_use"]), ("user", ["tool_result"]), ("assistant", ["text"]),
+    ]  # fmt: skip
+    assert session.messages[-1].preview == "Ferns and hostas."
+
+
 def test_every_agent_of_a_team_of_autogen_is_a_session() -> None:
     session = only("autogen/team.json")
     assert (session.id, kinds(session)) == (
@@ -51,6 +59,16 @@ def test_every_agent_of_a_team_of_autogen_is_a_session() -> None:
     )  # fmt: skip
     assert len(session.requests) == 2
     assert only("autogen/agent.json").messages[0].role is Role.USER
+
+
+@pytest.mark.parametrize("name", ["task_result.json", "messages.jsonl"])
+def test_the_messages_of_a_run_of_autogen_are_one_session(name: str) -> None:
+    session = only(f"autogen/{name}")
+    assert [(m.role.value, [b.kind.value for b in m.blocks]) for m in session.messages] == [
+        ("user", ["text"]), ("assistant", ["thinking", "tool_use"]), ("user", ["tool_result"]), ("assistant", ["text"]),
+    ]  # fmt: skip
+    assert session.messages[1].call_ids() == session.messages[2].result_ids() == {"c1"}
+    assert [request.usage and request.usage.context for request in session.requests] == [61, 90]
 
 
 def test_a_state_of_autogen_without_a_context_is_refused_in_words() -> None:

@@ -102,7 +102,7 @@ def test_an_answer_larger_than_the_recorded_window_contradicts_it() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "cause", "certainty"),
-    [(False, "asked_at_turn_end", "likely"), (True, "fallback_window", "possible")],
+    [(False, "asked_at_turn_end", "possible"), (True, "fallback_window", "possible")],
 )
 def test_one_run_into_a_small_window(typed: bool, cause: str, certainty: str) -> None:
     """pi asks when a run ends, whatever window it took the local model for; over 47,617 it was asked, or not."""
@@ -241,7 +241,7 @@ def with_event(kind: EventKind, *, answered: bool) -> Headline:
 
 
 NOTED = (EventKind.REPLY_CUT, EventKind.SUBAGENT, EventKind.CONTEXT_LISTED, EventKind.SETTINGS, EventKind.CACHE_UNREAD,
-         EventKind.CACHE_NOTED)  # fmt: skip
+         EventKind.CACHE_NOTED, EventKind.LIMIT_SET)  # fmt: skip
 """What is noted of a session that it does not end."""
 
 

@@ -228,7 +228,10 @@ def test_what_aider_lists_of_its_context_is_told() -> None:
         "> $ 0.0369   12,285 tokens total  ", "", "#### And?", "", "Here.", "", "> Tokens: 12k sent, 99 received.  ",
     ]  # fmt: skip
     told = read("aider.md", "\n".join(lines))
-    assert "10,402 tokens, 5% of the window, are the repository map, as the agent listed it. Make" in told.text
+    assert "10,402 tokens, 5% of the window, are the repository map, as the agent listed it. No" in told.text
+    small = [*lines[:13], "> 80,000 tokens max context window size  ", *lines[13:]]
+    told = read("aider.md", "\n".join(small))
+    assert "10,402 tokens, 13% of the window, are the repository map, as the agent listed it. Make" in told.text
 
 
 def test_qwen_codes_command_that_failed_after_the_last_turn_is_told() -> None:

@@ -1,4 +1,4 @@
-"""Agents, one module each with one ``AGENT``, those without a trigger together in ``transcripts``.
+"""Agents, one module each with one ``AGENT``, those that are not configured together in ``transcripts``.
 
 ``sessions.engine.agents.agent`` is what a record says.
 

@@ -34,7 +34,7 @@ def names(words: str) -> str:
 
 
 def trigger(setting: Setting) -> str:
-    """When, as a LangChain context size; raises NotTokens where the gate counts neither tokens nor messages."""
+    """When, as a LangChain context size; raises NotTokens where the trigger counts neither tokens nor messages."""
     if setting.policy.name == "langchain_summarization":
         return _own_trigger(setting)
     if setting.trigger_messages is not None:

@@ -127,8 +127,8 @@ class PolicyFacts:
 
     ``settings`` are those tried where a recording's are not known; ``client`` gives those of the client that wrote a
     transcript, by its version, with that version in words ("" where nothing is known).  ``edit`` is what it does where
-    its summary calls do not say (SUMMARISE, CLEAR …), ``counts`` what its gate counts in tokens that are not the whole
-    context's.  ``keeps`` names the parameters that say how much stays at the end of the list, each by its measure
+    its summary calls do not say (SUMMARISE, CLEAR …), ``counts`` what its trigger counts in tokens that are not the
+    whole context's.  ``keeps`` names the parameters that say how much stays at the end of the list, each by its measure
     ("messages", "tokens", "results", or "share" of the window); the first that is set counts.
     """
 

@@ -20,7 +20,7 @@ STATED = PolicyFacts(client=client)
 
 
 def make(setting: Setting) -> Rendering:
-    """The condenser with its limit in tokens, or in events where the gate counts messages."""
+    """The condenser with its limit in tokens, or in events where the trigger counts messages."""
     lines = ['    llm=llm.model_copy(update={"usage_id": "condenser"}),']
     if setting.trigger_messages is not None:
         lines.append(f"    max_size={number(setting.trigger_messages)},")

@@ -20,15 +20,15 @@ ASSUMED = frozenset({"usage"})
 
 
 class NotTokens(Exception):
-    """An agent is configured in tokens, and the gate counts something else: the message says what."""
+    """An agent is configured in tokens, and the trigger counts something else: the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """A setting: when it compacts, what it does, what it keeps.
 
-    ``trigger`` is in tokens of context, None where the gate counts something else; ``above``: it fires over the
-    trigger, not at it; ``unit`` is what the gate counts in.  ``keep_*`` are None where the policy keeps nothing by
+    ``trigger`` is in tokens of context, None where the trigger counts something else; ``above``: it fires over the
+    trigger, not at it; ``unit`` is what the trigger counts in.  ``keep_*`` are None where the policy keeps nothing by
     that measure.  ``changed`` are the parameters that differ from the policy's defaults; ``own_window`` is the model's.
     """
 

@@ -86,10 +86,9 @@ def event_costs(replay: Replay, *, prices: Prices | None = None) -> tuple[EventC
     if None in asked:
         return None
     use = cache_use(weighed)
-    steps = {step.request: k for k, step in enumerate(weighed.steps)}
     costs: list[EventCost] = []
     for event in replay.events:
-        k = steps[event.request]
+        k = weighed.places[event.request]
         cached = use.read(k, min(replay.sent.tokens[k - 1], event.before_tokens))
         calls, shares = event.summary_calls if replay.policy.summary_calls else 0, replay.policy.shares_prefix
         compacted = CompactionTokens(

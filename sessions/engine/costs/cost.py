@@ -114,12 +114,11 @@ def totals(replay: Replay, *, prices: Prices | None = None) -> Totals:
     calls = _summary_calls(replay, use)
     for step, plain, shared, read, output in calls:
         group(step, plain + shared).add(plain, shared, read, output)
-    steps = {step.request: k for k, step in enumerate(weighed.steps)} if replay.events else {}
     befores = replay.events[0].history.befores() if replay.events else ()
     for event, before in zip(replay.events, befores, strict=True):
         again = _refetched_at(weighed, event, before)
         if again:
-            group(steps[event.request], event.after_tokens).again += again
+            group(weighed.places[event.request], event.after_tokens).again += again
     bills = {
         own: bill_of(own, use, plain=one.plain, shared=one.shared, read=one.read, output=one.output)
         for own, one in groups.items()
@@ -203,11 +202,10 @@ def _summary_calls(replay: Replay, use: CacheUse) -> list[tuple[int, int, int, i
     if not replay.policy.summary_calls:
         return []
     calls: list[tuple[int, int, int, int, int]] = []
-    steps = {step.request: k for k, step in enumerate(replay.weighed.steps)}
     sent = replay.sent.tokens
 
     def call(request: int, tokens: int, written: int) -> tuple[int, int, int, int, int]:
-        k = steps[request]
+        k = replay.weighed.places[request]
         if not replay.policy.shares_prefix:
             return (k, tokens, 0, 0, written)
         return (k, 0, tokens, min(tokens, sent[k - 1]) * use.shares[k], written)

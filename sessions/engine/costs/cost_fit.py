@@ -1,8 +1,6 @@
 """What a session cost as recorded (policies 14.3), and the cost model held against that: how far it is off, and why.
 
-Both are of the same requests, those of the branch with usage: recorded at list prices, and modelled of the contexts
-and of the session's cache (``caching``).  The rule alone, a cache that always hits for its nominal lifetime and takes
-all the rest (policies 14.1), is what the causes are told against.
+Both are of the requests of the branch with usage.  The causes are told against the rule alone (policies 14.1).
 """
 
 from __future__ import annotations

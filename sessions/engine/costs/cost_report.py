@@ -61,6 +61,11 @@ def _model_document(made: Comparison) -> dict[str, Any]:
     }
 
 
+def stated_sentences(dollars: float | None) -> tuple[str, ...]:
+    """What the file itself says that the session cost; none where it does not."""
+    return () if dollars is None else (f"The file itself says: {usd(dollars)}.",)
+
+
 def cost_sentences(document: dict[str, Any] | None) -> tuple[str, ...]:
     """``cost_document`` in a few sentences, figures with unit and label; none without one."""
     if document is None:

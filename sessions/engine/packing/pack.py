@@ -71,6 +71,7 @@ def pack(transcript: Transcript) -> bytes:
     head = [
         text(t.id), text(t.format), text(t.parent_id), text(t.parent_call_id), text(t.title), text(t.model),
         text(t.client), t.window, t.started_at, t.ended_at, [text(warning) for warning in t.warnings],
+        t.stated_usd,
     ]  # fmt: skip
     value = [
         head,
@@ -168,7 +169,8 @@ def _opened(sections: Sections) -> Transcript:
         events_at, events, media_rows, s, classes,
     ) = _read(sections["head"])  # fmt: skip
     media, each = [media_of(row, s) for row in media_rows], iter(classes)
-    ident, form, parent, call, title, model, client, window, started, ended, warnings = head
+    # What was stored before sessions had a cost of their own ends before it.
+    ident, form, parent, call, title, model, client, window, started, ended, warnings, *stated = head
     return Transcript(
         s[ident], s[form],
         Parts(n_messages, MESSAGES, lambda part: _messages(sections[f"messages {part}"])),
@@ -185,6 +187,7 @@ def _opened(sections: Sections) -> Transcript:
         project=project,
         events_at=events_at,
         events=tuple(RecordedEvent(*row) for row in events),
+        stated_usd=next(iter(stated), None),
     )  # fmt: skip
 
 

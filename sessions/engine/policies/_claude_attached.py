@@ -8,9 +8,13 @@ from typing import Any
 from sessions.engine.policies.edits import drop_media, result_tokens
 from sessions.engine.policies.params import param
 from sessions.engine.policies.policy import Draft, Item, View
-from sessions.engine.transcript.types import Kind, Role
+from sessions.engine.transcript.types import Block, Kind, Role
 
 READ, SKILL = "Read", "Skill"
+TOUCHING = frozenset({READ, "Edit", "MultiEdit", "Write"})
+"""Tools after which the client holds a file: it is read again, whole, however small the part that was shown."""
+COMMAND, LOCAL = "<command-", "<local-command-"
+"""How a typed command's line begins, whose instructions are the unprompted message after it; how the client's own."""
 MEMORY_FILES = ("CLAUDE.md", "CLAUDE.local.md", "MEMORY.md")
 PLANS = "/.claude/plans/"
 
@@ -36,26 +40,31 @@ def attachments(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -
 
 
 def reattached(params: Any, items: Sequence[Item], kept: Sequence[Item] = ()) -> list[Draft]:
-    """The newest results of the session's own reads, one per file; not memory files, plans or what is still visible."""
-    paths = _read_paths(items)
-    seen = set(_read_paths(kept).values())
+    """The files touched last, each at the most read of it; not memory files, plans or what is still visible."""
+    calls, most = _file_calls(items), dict[str, int]()
+    results = [
+        (calls[b.call_id], result_tokens(item, b))
+        for item in items
+        for b in item.message.blocks
+        if b.kind is Kind.TOOL_RESULT and not b.is_error and b.call_id in calls
+    ]
+    for call, tokens in results:
+        if call.name == READ:
+            most[call.target] = max(tokens, most.get(call.target, 0))
+    seen = {call.target for call in _file_calls(kept).values() if call.name == READ}
     files: list[Draft] = []
     left = params.files_budget
-    for item in reversed(items):
-        for block in reversed(item.message.blocks):
-            path = paths.get(block.call_id, "") if block.kind is Kind.TOOL_RESULT and not block.is_error else ""
-            if not path or path in seen or len(files) >= params.max_files or is_excluded(path):
-                continue
-            seen.add(path)
-            tokens = min(result_tokens(item, block), params.file_tokens, left)
-            if tokens > 0:
-                left -= tokens
-                files.append(Draft(f"[file read before the compaction: {path}]", tokens))
+    for path in dict.fromkeys(call.target for call, _ in reversed(results)):
+        tokens = min(most.get(path, 0), params.file_tokens, left)
+        if tokens > 0 and path and path not in seen and len(files) < params.max_files and not is_excluded(path):
+            left -= tokens
+            files.append(Draft(f"[file read before the compaction: {path}]", tokens))
     return files
 
 
-def _read_paths(items: Sequence[Item]) -> dict[str, str]:
-    return {b.call_id: b.target for i in items for b in i.message.blocks if b.kind is Kind.TOOL_USE and b.name == READ}
+def _file_calls(items: Sequence[Item]) -> dict[str, Block]:
+    calls = (b for item in items for b in item.message.blocks if b.kind is Kind.TOOL_USE and b.name in TOUCHING)
+    return {call.call_id: call for call in calls}
 
 
 def is_excluded(path: str) -> bool:
@@ -64,13 +73,15 @@ def is_excluded(path: str) -> bool:
 
 
 def skills(params: Any, items: Sequence[Item]) -> list[Draft]:
-    """The instructions that invoked skills brought, newest first: the unprompted user messages after each call."""
+    """The instructions of invoked skills and typed commands, newest first: the unprompted messages after each."""
     bodies: list[tuple[str, int]] = []
     name = ""
     for item in items:
         message = item.message
         if message.role is Role.ASSISTANT:
             name = next((b.target or SKILL for b in message.blocks if b.kind is Kind.TOOL_USE and b.name == SKILL), "")
+        elif message.preview.startswith((COMMAND, LOCAL)):
+            name = "" if message.preview.startswith(LOCAL) else message.preview
         elif name and message.meta and not message.summary:
             bodies.append((name, item.tokens))
     drafts: list[Draft] = []

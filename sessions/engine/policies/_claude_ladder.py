@@ -31,12 +31,7 @@ class Ladder(NamedTuple):
 
 
 def ladder(params: Any, window: int, max_output: int) -> Ladder:
-    """``effective = window − min(max_output, cap)``; compact 13,000 under it; warn 20,000 under that (policies 4.1).
-
-    ``window`` is the model's cap; one set by hand lies between 100,000 and 1,000,000 tokens and never above the cap,
-    and moves all but the level that refuses to send.  A percent override p gives
-    ``min(⌊effective·p/100⌋, effective − buffer)``.  With auto-compaction off it warns under the effective window.
-    """
+    """The levels for a model's window and maximum output, in tokens (policies 4.1)."""
     reserve = max_output if params.output_reserve_cap is None else min(max_output, params.output_reserve_cap)
     cap = window - reserve
     if params.auto_compact_window is not None:
@@ -64,12 +59,7 @@ def percent_left(steps: Ladder, measure: int, *, auto: bool = True) -> int:
 
 
 def counted(params: Any, view: View) -> int:
-    """Used tokens: the last usage with its output, and an estimate of what came after it (policies 4.11).
-
-    Some versions left out what came after, others took the output as they wrote it, a streaming placeholder.
-    """
-    if view.told is not None:
-        return view.told
+    """Used tokens: the last usage with its output and what came after, by version (policies 4.11)."""
     if view.usage is None:
         return used(view, overhead=False)
     usage = view.usage
@@ -78,12 +68,15 @@ def counted(params: Any, view: View) -> int:
 
 
 def ladder_gate(params: Any, view: View) -> Gate:
-    """Levels in the order blocked, compact, warn, ok, all ≥; blocked and compact both compact.
+    """The levels in the order of policies 4.1; without usage the messages alone are counted.
 
-    Without usage the messages alone are counted.
+    What the client itself counted stands where that falls short of it.
     """
     steps = ladder_of(params, view)
     measure = counted(params, view)
+    is_told = view.told is not None and measure < min(view.told, steps.compact)
+    if view.told is not None and is_told:
+        measure = view.told
     level = "ok"
     for name, limit in (("blocked", steps.blocked), ("compact", steps.compact), ("warn", steps.warn)):
         if measure >= limit and (name != "compact" or params.auto == "on"):
@@ -95,6 +88,6 @@ def ladder_gate(params: Any, view: View) -> Gate:
         reason += f"; {percent_left(steps, measure, auto=params.auto == 'on')}% left"
     elif measure >= steps.precompute and params.auto == "on":
         reason += "; newer clients start the summary in the background"
-    if view.told is not None:
+    if is_told:
         reason += "; as the client itself counted, for its newest message is not in the file"
-    return Gate(fires, reason, measure, min(steps.compact, steps.blocked), ">=", "tokens", level)
+    return Gate(fires, reason, measure, min(steps.compact, steps.blocked), ">=", "tokens", level, is_told)

@@ -51,11 +51,7 @@ def keep_notes(params: Any, view: View) -> Notes:
 
 
 def from_notes(params: Any, view: View, threshold: int) -> list[Item] | None:
-    """Notes, the messages they do not cover and attachments; None where a full compaction must be made.
-
-    At least ``keep_tokens`` tokens and ``keep_messages`` messages with text stay, up to ``keep_most`` tokens, never
-    beyond the last compaction; tool pairs stay whole.
-    """
+    """Notes, the messages they do not cover, attachments; None where a full compaction must be made (policies 4.8)."""
     notes: Notes = view.state.memory.get("notes", Notes())
     system, rest = apart(view.items)
     covered = next((n for n, item in enumerate(rest) if item.id == notes.covers), None)

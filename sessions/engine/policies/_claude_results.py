@@ -27,7 +27,7 @@ def budget_gate(params: Any, view: View) -> Gate:
 
 
 def _fresh(view: View) -> list[ResultPlace]:
-    """Results that came since the gate was last asked (``memory["budget_seen"]``), oldest first."""
+    """Results that came since the trigger was last asked (``memory["budget_seen"]``), oldest first."""
     seen = view.state.memory.get("budget_seen", "")
     fresh: list[ResultPlace] = []
     for position in reversed(view.results):

@@ -18,7 +18,7 @@ _ID = attrgetter("id")
 
 @dataclass(slots=True)
 class Client:
-    """All messages of the client, and their size in the gate's unit.
+    """All messages of the client, and their size in the trigger's unit.
 
     ``lengths`` are those that the list may have had when the request before was sent: as it stood, and as edited.
     ``until[n]`` is the size of the first n.

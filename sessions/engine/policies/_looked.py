@@ -1,4 +1,4 @@
-"""How far a policy has looked through a list that only grows, so that a gate asked at every request reads what is new.
+"""How far a policy has looked through a list that only grows: a trigger asked at every request reads what is new.
 
 A list is known by its identity: an event that takes messages out, or a recorded compaction, makes another one, and
 what was found of the old one no longer counts.  Edits in place keep it.

@@ -1,18 +1,7 @@
 """Google ADK's event compaction: by tokens, by invocations, or both (policies 11.14).
 
-google/adk-python ``src/google/adk/apps/compaction.py`` and ``flows/llm_flows/context/_compaction.py`` (2.13.0).  An
-event is a message, an invocation a prompt and what follows it.
-
-By tokens, before every request: when the prompt tokens last reported are ≥ the threshold (without a report, characters
-by 4), and more events than ``retention`` stand since the last summary, all but those become a summary, together with
-the last summary.  The split moves back so that no result stays without its call, then back to where no call is open; a
-call of an earlier invocation that was never answered does not count.
-
-By invocations, after one ends: when ``interval`` of them have ended since the last summary, they become a summary; it
-covers ``overlap`` invocations more, and takes the place of summaries that it covers whole.  Nothing happens where no
-more characters (as JSON) would go than the last summary has.  Summaries are of the model's role.
-
-The original has no defaults: 80% of the window, 20 events, 3 and 1 here.
+An event is a message, an invocation a prompt and what follows it.  The original has no defaults: 80% of the window, 20
+events, 3 and 1 here.
 """
 
 from __future__ import annotations
@@ -22,7 +11,7 @@ from dataclasses import dataclass
 
 from sessions.engine.policies._caveats import MAY_START_WITH_A_REPLY
 from sessions.engine.policies._lists import ASSISTANT, SYSTEM, USER, role_of, tool_names
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -38,9 +27,7 @@ class Params(Told):
     """Both triggers."""
 
     trigger: str = choice(("tokens", "invocations", "both"), "Compacts by", "Both: tokens first", group="when")
-    token_threshold: int | None = when(
-        None, "Tokens", "Of the last prompt; none: 80% of the window", "tokens", 1, 10_000_000, 1_000
-    )
+    token_threshold: int | None = when(None, "Tokens", "Of the last prompt; none: 80% of the window", *LIMIT)
     retention: int = param(20, "Keep events", "By tokens: newest ones", "events", 0, 10_000)
     interval: int = when(3, "Invocations", "That have ended since the last summary", "invocations", 1, 10_000)
     overlap: int = param(1, "Overlap", "Invocations of the last summary covered again", "invocations", 0, 10_000)

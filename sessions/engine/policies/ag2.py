@@ -1,18 +1,9 @@
 """AG2's transforms of a copy of the history, at every call (policies 11.10).
 
-ag2ai/ag2 ``autogen/agentchat/contrib/capabilities/transforms.py`` (0.14.0; 1.x has another design).
-
-``ag2_history_limiter``: nothing happens up to ``max_messages``.  Else messages are taken newest first, never the very
-first; for the last free place a tool message is passed over (the place stays empty), and what takes it is put at
-position 1: so without ``keep_first_message`` the oldest one kept stands *after* the second oldest.  ``order`` says
-whether that is replayed.
-
-``ag2_token_limiter``: newest message first, each is cut to ``max_tokens_per_message``; the first for which ``max_tokens
-− counted − max_tokens_per_message`` is under 0 is cut to what is left of ``max_tokens`` and ends the list, older ones
-go.  A message without text (calls alone) passes free.  Nothing happens while all together have fewer than
-``min_tokens``.  Tokens are of texts and tool results alone; the original counts with the tokenizer of gpt-3.5-turbo,
-here o200k.  Its defaults are no limits at all, with which it sends the newest two messages (an overflow of its own
-arithmetic): here 4,000 and the window.  It splits tool pairs (``orphans``).
+``order`` says whether the two oldest messages trade places, as they do there.  Tokens are of texts and tool results
+alone; the original counts with the tokenizer of gpt-3.5-turbo, here o200k.  Its defaults are no limits at all, with
+which it sends the newest two messages (an overflow of its own arithmetic): here 4,000 and the window.  It splits tool
+pairs (``orphans``).
 """
 
 from __future__ import annotations
@@ -25,7 +16,7 @@ from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST, MAY_START_WI
 from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, role_of
 from sessions.engine.policies._pairs import orphans_param
-from sessions.engine.policies.params import choice, param, when
+from sessions.engine.policies.params import MANY_TOKENS, MESSAGES, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
@@ -34,7 +25,7 @@ from sessions.engine.transcript.types import Block, Kind, Role
 class HistoryParams:
     """How many messages; the original has no default for it."""
 
-    max_messages: int = when(20, "Messages", "At most so many are sent", "messages", 1, 100_000)
+    max_messages: int = when(20, "Messages", "At most so many are sent", *MESSAGES)
     keep_first_message: str = choice(("on", "off"), "Keep the first message", "Whatever its age", default="off")
     order: str = choice(
         ("original", "straight"),
@@ -98,11 +89,11 @@ SCALED = ("n_chars", "n_bytes", "n_non_ascii", "n_json")
 class LimiterParams:
     """The three limits."""
 
-    max_tokens: int | None = when(None, "Tokens in all", "None: the window", "tokens", 0, 10_000_000, 1_000)
+    max_tokens: int | None = when(None, "Tokens in all", "None: the window", *MANY_TOKENS)
     max_tokens_per_message: int = param(
         4_000, "Tokens per message", "Longer messages are cut", "tokens", 0, 10_000_000, 100
     )
-    min_tokens: int = when(0, "From", "Nothing happens under it", "tokens", 0, 10_000_000, 1_000)
+    min_tokens: int = when(0, "From", "Nothing happens under it", *MANY_TOKENS)
     orphans: str = orphans_param()
 
 

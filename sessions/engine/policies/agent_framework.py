@@ -1,16 +1,6 @@
 """Microsoft Agent Framework's context window strategy: collapse old tool calls, then drop the oldest (policies 11.13).
 
-microsoft/agent-framework ``python/packages/core/agent_framework/_compaction.py`` (1.23.0).  Messages form groups: a
-system message, a user message, a reply without calls, or a reply with its calls and their results.  Input budget =
-window − maximum output.
-
-1. More than ``int(0.5 × budget)``: every group of calls but the newest four becomes one line of its results,
-   "[Tool results: name: …; name: …]", at most 4,096 characters.
-2. Still more than ``int(0.8 × budget)``: the oldest groups go until ``int(0.5 × budget)`` is met; never system
-   messages, never the newest other group.
-
-``phases=budget`` replays an earlier release, which wrapped each phase in a composition with a fallback of its own:
-where a phase has not met its own limit (0.5, then 0.8), the oldest groups go until it has.  The count there is of the
+``phases=budget`` replays the release that wrapped each phase in a budget of its own.  The count there is of the
 serialised message by 4; here of characters sent by 4.
 """
 

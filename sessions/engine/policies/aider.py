@@ -1,10 +1,7 @@
 """aider's chat-history summary: a small budget for finished turns (policies 11.5).
 
-Budget = max_input / 16, from 1,024 to 8,192: 128k → 8,000; 200k → 8,192.  Only finished turns count and are
-summarised, when a prompt starts the next.  The tail is the suffix under half of the budget; the head in front of it
-must end at an assistant message; with fewer than four messages in the head all is summarised.  The result is a user
-message with the summary and an assistant "Ok.".  Where summary and tail together reach the budget the original
-summarises again, up to three levels deep; here that is one summary of everything.
+It is asked when a prompt starts the next turn.  Where the original summarises again, up to three levels deep, here is
+one summary of everything.
 """
 
 from __future__ import annotations

@@ -1,33 +1,18 @@
-"""What the Messages API and its SDK do to a context (policies 5), by Anthropic's documentation and
-``anthropic-sdk-python``.
+"""What the Messages API and its SDK do to a context (policies 5).
 
-Read on 2026-08-07; names of types are those of ``types/beta/beta_clear_*`` and ``types/beta/beta_compact_*``.
+``anthropic_clear_thinking`` (policies 5.2): models that do not keep thinking drop that of earlier turns by themselves:
+a recording of one shows it already, so nothing fires there.  A larger ``keep`` would bring thinking back that the
+recorded contexts lack; a replay cannot.
 
-``anthropic_clear_thinking`` (``clear_thinking_20251015``, policies 5.2): the server clears thinking of older turns.
-``keep`` is a number of turns with thinking, or all; by default all on models that keep thinking (Opus from 4.5, Sonnet
-from 4.6), else the last turn.  A turn with a tool loop is one assistant turn.  Models that do not keep thinking drop
-that of earlier turns by themselves: a recording of one shows it already, so nothing fires there.  A larger ``keep``
-would bring thinking back that the recorded contexts lack; a replay cannot.
+``anthropic_clear_tool_uses`` (policies 5.1): the trigger is compared with the context as it would be uncleared.  What
+is not documented is a parameter; of the placeholder's text ours has the length only.  Claude Code uses it under other
+numbers (policies 4.7).
 
-``anthropic_clear_tool_uses`` (``clear_tool_uses_20250919``, policies 5.1): once the prompt exceeds the trigger, the
-results of all but the newest ``keep`` tool uses become a placeholder; where less than ``clear_at_least`` can be
-cleared, nothing is.  The client keeps its full history and the API starts from it at every request, so the trigger is
-compared with the context as it would be uncleared.  Not documented, so parameters here: whether excluded tools count
-against ``keep``, and whether clearing stops once ``clear_at_least`` is reached.  The placeholder's text is not
-documented either; ours has its length only.  Claude Code's own use of it (policies 4.7, an internal flag) is trigger
-180,000 with clear_at_least 140,000.
+``anthropic_compact`` (policies 5.3).
 
-``anthropic_compact`` (``compact_20260112``, policies 5.3): when the input reaches the trigger (at least 50,000 tokens,
-the only type), the same model writes a ``compaction`` block at the start of its reply; sampling goes on with that block
-alone, and later requests ignore everything before it.  With ``pause_after_compaction`` the client gets the word and may
-append messages that it wants to keep.  The compaction is an iteration of its own in ``usage.iterations``, billed beside
-the reply.
-
-``anthropic_sdk_compaction`` (``lib/tools/_beta_runner.py``, ``_beta_compaction_control.py``, policies 5.4; deprecated
-there): when input, cache and output of the last response reach the threshold, the whole history becomes one user
-message: the summary.  The tool calls of that response are skipped, so the results that the recording holds for them go
-too.  A prompt typed after the response is no part of the runner's history yet and stays.  Without usage there is
-nothing to compare: the context of the request stands in.
+``anthropic_sdk_compaction`` (policies 5.4): the tool calls of the last response are skipped, so the results that the
+recording holds for them go too.  A prompt typed after the response is no part of the runner's history yet and stays.
+Without usage there is nothing to compare: the context of the request stands in.
 """
 
 from __future__ import annotations
@@ -36,7 +21,7 @@ from dataclasses import dataclass, field
 
 from sessions.engine.policies._lists import apart, call_names, is_answer, last_assistant, last_spent
 from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, thinks, with_text
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FEW_MESSAGES, FINE_TOKENS, PROMPT, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
@@ -105,7 +90,7 @@ BLANK = "{}"
 
 @dataclass(slots=True)
 class Clearing:
-    """What was cleared so far, how far ``View.results`` holds nothing open, and what the gate chose to clear now.
+    """What was cleared so far, how far ``View.results`` holds nothing open, and what the trigger chose to clear now.
 
     What the provider clears grows only, so a replay carries it and asks each time for what is new.
     """
@@ -170,18 +155,15 @@ def call_position(view: View, found: ResultPlace) -> int | None:
 class UsesParams(Told):
     """The edit's fields, under the API's names and defaults."""
 
-    trigger: int = when(
-        100_000, "Trigger, exceeded", "Prompt tokens above which it clears", "tokens", 0, 2_000_000, 1_000
-    )
+    trigger: int = when(100_000, "Trigger, exceeded", "Prompt tokens above which it clears", *PROMPT)
     trigger_tool_uses: int | None = when(
         None, "Or by tool uses", "Trigger by the number of tool uses in place of tokens; none: by tokens",
         "tool uses", 0, 10_000,
     )  # fmt: skip
     keep: int = param(3, "Keep", "Newest tool uses that stay", "tool uses", 0, 1_000)
     clear_at_least: int | None = param(
-        None, "Clear at least", "Where fewer tokens can be cleared, nothing is; none: always",
-        "tokens", 0, 1_000_000, 500,
-    )  # fmt: skip
+        None, "Clear at least", "Where fewer tokens can be cleared, nothing is; none: always", *FINE_TOKENS
+    )
     exclude_tools: str = param("", "Never clear", "Names of tools whose results stay", words=True)
     clear_tool_inputs: str = choice(
         ("off", "on", "named"),
@@ -304,7 +286,7 @@ class CompactParams(Told):
         ("off", "on"), "Pause after it", "The client appends its newest messages before sampling goes on"
     )
     keep_last: int = param(
-        5, "Messages appended", "Newest messages that the client appends when it pauses", "messages", 0, 1_000
+        5, "Messages appended", "Newest messages that the client appends when it pauses", *FEW_MESSAGES
     )
 
 
@@ -338,7 +320,7 @@ class SdkParams(Told):
     """The runner's threshold."""
 
     context_token_threshold: int = when(
-        100_000, "Threshold, at or above", "Input, cache and output of the last response", "tokens", 0, 2_000_000, 1_000
+        100_000, "Threshold, at or above", "Input, cache and output of the last response", *PROMPT
     )
 
 

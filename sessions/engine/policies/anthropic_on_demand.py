@@ -1,19 +1,7 @@
 """The Messages API's compaction on demand, between turns and in the background (policies 5.5, 5.6).
 
-Anthropic's documentation of compaction on demand, with kept turns, and in the background (beta compact-2026-09-04,
-2026-11).  The API has no trigger: the client decides, and sends a request with ``compaction``.  Both policies follow
-the loop of the documentation: after a reply, input and output of that response are added up and compared, exceeded,
-with a limit of the client's own.  The documentation sets 2,500 so that its example is short and says to use one's real
-budget; 150,000 here is the default of the threshold edit, and ours.
-
-``anthropic_on_demand``: before the next turn the conversation so far becomes one block, first in the list;
-``keep_turns`` leaves the newest turns out of the summary, word for word.  With no more turns than are kept, nothing is
-asked for.
-
-``anthropic_background``: the summary is asked for with the messages of a request as it is sent, and the conversation
-goes on with its full history.  When the block is there, ``arrives_after`` requests later, it takes the place of exactly
-those messages; every message since stays behind it.  How long a summary takes is the provider's business: the number of
-requests is an assumption.  Only one is under way at a time.
+The limit is the client's own: 150,000 is the default of the threshold edit, and ours.  How long a summary takes in the
+background is the provider's business: the number of requests, ``arrives_after``, is an assumption.
 """
 
 from __future__ import annotations
@@ -23,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, last_spent, turn_starts
-from sessions.engine.policies.params import Told, param, when
+from sessions.engine.policies.params import PROMPT, Told, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 REASON = "input and output of the last response"
@@ -33,9 +21,7 @@ REASON = "input and output of the last response"
 class OnDemandParams(Told):
     """The client's limit, and how many turns it keeps."""
 
-    compact_at: int = when(
-        150_000, "Limit, exceeded", "Input and output of the last response; your own", "tokens", 0, 2_000_000, 1_000
-    )
+    compact_at: int = when(150_000, "Limit, exceeded", "Input and output of the last response; your own", *PROMPT)
     keep_turns: int = param(0, "Turns kept", "Newest turns left out of the summary", "turns", 0, 1_000)
 
 
@@ -70,9 +56,7 @@ def _split(rest: Sequence[Item]) -> tuple[list[Item], list[Item]]:
 class BackgroundParams(Told):
     """When the summary is asked for, and when it is there."""
 
-    start_at: int = when(
-        150_000, "Limit, exceeded", "Input and output of the last response; your own", "tokens", 0, 2_000_000, 1_000
-    )
+    start_at: int = when(150_000, "Limit, exceeded", "Input and output of the last response; your own", *PROMPT)
     arrives_after: int = param(1, "Arrives after", "Requests sent with the full history meanwhile", "requests", 1, 100)
 
 

@@ -1,19 +1,9 @@
-"""The model contexts of AutoGen (policies 11.10): microsoft/autogen ``autogen_core/model_context/`` (0.7.5), a file
-each.
+"""The model contexts of AutoGen (policies 11.10).
 
-AutoGen holds all results of one reply in one message, where ours may be several.
-
-``autogen_buffered``: the context keeps every message and shows the model the last ``buffer_size``; where the first of
-them is a function result, that one message is left out: here all that lead.
-
-``autogen_head_tail``: nothing happens while skipped = all − head − tail is 0 or less.  Else: the head without a
-trailing message that makes calls, a user message "Skipped N messages.", the tail without a leading function result.  N
-does not count those two.  A pair that the head's end splits is left out.
-
-``autogen_token_limited``: the context keeps every message; for each request, while the count is > the limit, the
-message at ``len // 2`` is taken out; then one leading function result.  Without a limit the original asks the model
-client for what remains of its window: here the window.  The count is the model client's own: o200k tokens here.  The
-original splits tool pairs (``orphans``).
+AutoGen holds all results of one reply in one message, where ours may be several: all that lead are left out.  A pair
+that the head's end splits is left out.  Without a limit the original asks the model client for what remains of its
+window: here the window.  The count is the model client's own: o200k tokens here.  The original splits tool pairs
+(``orphans``).
 """
 
 from __future__ import annotations
@@ -27,7 +17,7 @@ from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import TOOL, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import marker
-from sessions.engine.policies.params import when
+from sessions.engine.policies.params import LIMIT, MESSAGES, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 
 
@@ -35,9 +25,7 @@ from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, Vi
 class BufferedParams:
     """The buffer."""
 
-    buffer_size: int = when(
-        10, "Buffer", "Newest messages shown to the model; the original has no default", "messages", 1, 100_000
-    )
+    buffer_size: int = when(10, "Buffer", "Newest messages shown to the model; the original has no default", *MESSAGES)
 
 
 def start(items: Sequence[Item], buffer_size: int) -> int:
@@ -73,8 +61,8 @@ BUFFERED = Policy(
 class HeadTailParams:
     """Head and tail; the original has no defaults."""
 
-    head_size: int = when(5, "Head", "Oldest messages shown", "messages", 1, 100_000)
-    tail_size: int = when(20, "Tail", "Newest messages shown", "messages", 1, 100_000)
+    head_size: int = when(5, "Head", "Oldest messages shown", *MESSAGES)
+    tail_size: int = when(20, "Tail", "Newest messages shown", *MESSAGES)
 
 
 def spans(items: Sequence[Item], head_size: int, tail_size: int) -> tuple[int, int]:
@@ -115,9 +103,8 @@ class TokenParams:
     """The limit."""
 
     token_limit: int | None = when(
-        None, "Token limit", "Messages leave while the count is over it; none: the window",
-        "tokens", 1, 10_000_000, 1_000,
-    )  # fmt: skip
+        None, "Token limit", "Messages leave while the count is over it; none: the window", *LIMIT
+    )
     orphans: str = orphans_param()
 
 

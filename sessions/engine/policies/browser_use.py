@@ -1,8 +1,4 @@
-"""browser-use: a memory of the older steps, every 25 steps and from 40,000 characters on (policies 11.16).
-
-Both must hold, at or over.  The first item and the last six stay (an item is a reply with its results); the rest
-becomes a summary of at most 6,000 characters.  Where the call fails nothing changes.
-"""
+"""browser-use: a memory of the older steps (policies 11.16); an item is a reply with its results."""
 
 from __future__ import annotations
 

@@ -1,14 +1,8 @@
 """buzz-agent: handoffs before and after a refusal, and a guard of the body's size (seeds 2).
 
-``buzz_handoff``: context pressure against a token threshold, an image at a flat charge (seeds 2.3); the whole history
-becomes one summary, the live prompt stands again after it (seeds 2.4).
-
-``buzz_recovery``: after a refusal, forced handoffs within half, a quarter, an eighth … (seeds 2.6).  The budget of each
-try bounds what the summary is written from and what may stand afterwards, in pressure bytes of the history that was
-refused.  At most three tries; it gives up where the next budget is under the floor.
-
-``buzz_truncate``: ``truncate_history`` drops whole old turns (seeds 2.5).  It looks at wire bytes and at nothing else:
-at 16 MiB it does nothing for a history that is far over a 200K window.
+``buzz_recovery`` (seeds 2.6): the budget of each try bounds what the summary is written from and what may stand
+afterwards.  ``buzz_truncate`` looks at wire bytes and at nothing else: at 16 MiB it does nothing for a history that is
+far over a 200K window.
 """
 
 from __future__ import annotations
@@ -103,7 +97,7 @@ WIRE = "wire_bytes"
 
 @dataclass(frozen=True, slots=True)
 class HandoffParams(Told):
-    """The numbers of the handoff gate; defaults of the release that introduced ``pressure_bytes``."""
+    """The numbers of the handoff trigger; defaults of the release that introduced ``pressure_bytes``."""
 
     measure: str = choice(
         ("pressure_bytes", "wire_bytes"),
@@ -151,7 +145,7 @@ def handoff_gate(params: HandoffParams, view: View) -> Gate:
 
 
 def _asked(params: HandoffParams, view: View) -> Gate:
-    """The gate without the number of handoffs."""
+    """The trigger without the number of handoffs."""
     limit = threshold(params, view.window)
     if view.usage is None:
         cap = min(limit, params.max_history_bytes // 10 * 9)
@@ -186,7 +180,7 @@ def cap_gate(params: HandoffParams, view: View) -> Gate:
 
 
 def cap_edit(params: HandoffParams, view: View) -> list[Item] | None:
-    """As ``truncate_edit``, whatever the gate counts by."""
+    """As ``truncate_edit``, whatever the trigger counts by."""
     return _truncated(view, params.max_history_bytes, partial(view.tools.size_by, estimator=WIRE))
 
 

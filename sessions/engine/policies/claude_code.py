@@ -1,22 +1,13 @@
 """Claude Code: tool-result budget, micro-compaction, session memory and full auto-compaction (policies 4).
 
-Its internals are known from third-party analyses only, not from its own source; the numbers agree with the
-``preTokens`` that public transcripts record just above 167,000 (155,000 for clients without the reserve cap).
+The layers stand in the order of the original.  The budget is off by default because Claude Code's own transcripts hold
+results already cut to it.  A turn of the rapid-refill breaker is read as a request.
 
-In the order of the original: tool-result budget, micro-compaction, auto-compaction (from the session's notes where they
-are kept, else a full summary that shares the prompt cache), and a full compaction after a refused request.  The budget
-is off by default because Claude Code's own transcripts hold results already cut to it (50,000 characters each; a cap of
-200,000 for one message is reported, unverified).
+Not expressed: micro-compaction by cache edits (policies 4.6): a replay's cache reads end at the first message changed.
+Snip and context collapse are not established; the note for an empty tool result adds a few tokens and is left out.
 
-Not expressed: micro-compaction by cache edits (policies 4.6), which takes tokens out without breaking the cached
-prefix: a replay's cache reads end at the first message changed.  Snip and context collapse are not established; the
-note for an empty tool result adds a few tokens and is left out.  A turn of the rapid-refill breaker is read as a
-request.
-
-``claude_code_partial``: a part of the conversation is summarised by hand, from or up to a prompt (policies 4.9).  From
-a prompt on: what is before stays, and with it the cached prefix.  Up to a prompt: what is before becomes the summary,
-the rest stays.  It happens between turns, when the user asks for it: at a request given, else when the ladder of
-auto-compaction says compact.
+``claude_code_partial`` (policies 4.9) happens between turns, when the user asks for it: at a request given, else when
+the ladder of auto-compaction says compact.
 """
 
 from __future__ import annotations
@@ -28,7 +19,7 @@ from sessions.engine.policies._claude_ladder import REAL, WRITTEN, Ladder, ladde
 from sessions.engine.policies._claude_notes import from_notes, keep_notes
 from sessions.engine.policies._claude_results import budget_edit, budget_gate, micro_edit, micro_gate
 from sessions.engine.policies._lists import apart, prompts
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FINE_TOKENS, TOKENS, Told, choice, param, stop_after, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Layer, Policy, View, pair_safe_cut
 
 __all__ = ["POLICIES", "Ladder", "Params", "ladder"]
@@ -84,9 +75,7 @@ class Params(Told):
         None, "Hint at", "The context that the server answers with a hint; none: over the window",
         "tokens", 1, 2_000_000, 1_000,
     )  # fmt: skip
-    micro_saved: int = when(
-        20_000, "Hint saves at least", "Fewer tokens: nothing is cleared", "tokens", 0, 1_000_000, 1_000
-    )
+    micro_saved: int = when(20_000, "Hint saves at least", "Fewer tokens: nothing is cleared", *TOKENS)
     micro_keep: int = param(5, "Results kept", "Of the newest calls; at least 1", "calls", 0, 1_000)
     micro_tools: str = param(
         "Read Bash PowerShell Grep Glob WebSearch WebFetch Edit Write", "Tools it clears", "Names of tools", words=True
@@ -100,22 +89,19 @@ class Params(Told):
     )
     preview_chars: int = param(2_000, "Preview", "Of a result that was cut", "chars", 0, 100_000, 100)
     session_memory: str = choice(("off", "on"), "Session memory", "Notes kept in the background stand for the summary")
-    notes_first: int = param(10_000, "Notes first at", "Context", "tokens", 0, 1_000_000, 500)
-    notes_growth: int = param(5_000, "Notes again after", "New tokens", "tokens", 0, 1_000_000, 500)
+    notes_first: int = param(10_000, "Notes first at", "Context", *FINE_TOKENS)
+    notes_growth: int = param(5_000, "Notes again after", "New tokens", *FINE_TOKENS)
     notes_calls: int = param(3, "And tool calls", "Or a reply without any", "calls", 0, 1_000)
-    notes_tokens: int = param(12_000, "Notes at most", "All sections", "tokens", 0, 1_000_000, 500)
-    keep_tokens: int = param(10_000, "Kept beside the notes", "At least", "tokens", 0, 1_000_000, 500)
+    notes_tokens: int = param(12_000, "Notes at most", "All sections", *FINE_TOKENS)
+    keep_tokens: int = param(10_000, "Kept beside the notes", "At least", *FINE_TOKENS)
     keep_messages: int = param(5, "And messages with text", "At least", "messages", 0, 1_000)
-    keep_most: int = param(40_000, "Kept at most", "Beside the notes", "tokens", 0, 1_000_000, 500)
+    keep_most: int = param(40_000, "Kept at most", "Beside the notes", *FINE_TOKENS)
     max_files: int = max_files_param()
     file_tokens: int = cut_param("file", "Each file is cut to this")
     files_budget: int = budget_param(50_000, "files", "All re-attached files together")
     skill_tokens: int = cut_param("skill", "Each invoked skill is cut to this")
     skills_budget: int = budget_param(25_000, "skills", "All invoked skills together")
-    breaker: int | None = param(
-        3, "Stop after failures", "Failed attempts in a row before it stops for the session; none: never",
-        "failures", 1, 100, optional=True,
-    )  # fmt: skip
+    breaker: int | None = stop_after("attempts in a row before it stops for the session")
     rapid_refills: int | None = param(
         3, "Rapid refills", "Times in a row that it is full again soon; then it stops; none: never",
         "refills", 1, 100, optional=True,

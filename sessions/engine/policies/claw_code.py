@@ -1,8 +1,6 @@
 """claw-code: a mechanical summary of all but the last four messages (policies 11.17).
 
-Fires where more than four messages stand behind the last summary and their estimate is at least 10,000.  The boundary
-moves back so that a kept result keeps its call.  The original's summary needs no model: choose the ``extractive``
-summarizer to see one.
+The original's summary needs no model: choose the ``extractive`` summarizer to see one.
 """
 
 from __future__ import annotations

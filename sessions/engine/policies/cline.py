@@ -1,25 +1,8 @@
-"""Cline's compactions (policies 11.2, 11.3).
+"""Cline's compactions: its SDK's (policies 11.2), and the one before, removed since (policies 11.3).
 
-The SDK's (policies 11.2) are cline/cline ``sdk/packages/core/src/extensions/context`` (21cb8d25, 2026-08-22).
-
-``cline_basic`` (``basic-compaction.ts``) calls no model; it is also what Cline falls back on after an overflow.  All
-typed prompts stay, older ones without their attachments; of the newest turn the newest messages that fit, from an
-assistant message on; of older turns their last answer without tools, newest first, while it fits; a notice (tool
-activity, the last three assistant texts) stands for the rest.  What the notice weighs is a parameter.  That "survivors
-are frozen" is read as: they stay unchanged.
-
-``cline_agentic`` (``agentic-compaction.ts``, ``compaction-shared.ts``) is opt-in there.  At nine tenths of the input
-budget the newest messages of min(20,000, target) tokens stay, cut at an assistant message or a typed prompt and never
-past the newest prompt; an earlier summary is folded in; the summary has at most 4,096 tokens.  Where nothing lies
-before the cut, nothing happens.
-
-``cline_classic`` (policies 11.3), Cline before its SDK, removed since: ``src/core/context/context-management``,
-``ContextManager.ts`` and ``context-window-utils.ts``.  When the last request's tokens (input, cache, output) reach what
-is allowed: 37,000 of 64,000, 98,000 of 128,000, 160,000 of 200,000, else ``max(window − 40,000, 0.8·window)``.  First
-every read of a file but its newest becomes a note; where that saves 30% of the characters, no more is done.  Else half
-of the messages after the first pair go, three quarters where half of the tokens is still more than what is allowed; an
-even number, ending on an assistant message.  The operator (≥) and the 30% are in that file at 01cfde0d.  The note that
-the first reply gets there is left out.  Where half of a tool pair would go, the other half goes too.
+``cline_basic``: what the notice weighs is a parameter.  That "survivors are frozen" is read as: they stay unchanged.
+``cline_classic``: the note that the first reply gets there is left out.  Where half of a tool pair would go, the other
+half goes too.
 """
 
 from __future__ import annotations
@@ -33,7 +16,7 @@ from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import apart, has_tools, last_spent, only_whole, prompts, results_of
 from sessions.engine.policies._looked import has_later_prompt
 from sessions.engine.policies.edits import clear_results, drop_media, result_chars
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FINE_TOKENS, PERCENT, PROMPT, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View, pair_safe_cut, when_refused
 from sessions.engine.transcript.types import Kind, Role
 
@@ -47,7 +30,7 @@ class Budget(Told):
     max_input_tokens: int | None = when(
         None, "Input budget", "None: nine tenths of the window", "tokens", 1_000, 2_000_000, 1_000
     )
-    trigger: int = when(90, "Trigger, at or above", "Share of the input budget", "%", 1, 100)
+    trigger: int = when(90, "Trigger, at or above", "Share of the input budget", *PERCENT)
 
 
 def max_input(given: int | None, window: int) -> int:
@@ -83,7 +66,7 @@ class BasicParams(Budget):
     when: str = choice(
         ("trigger", "overflow"), "Runs", "At the trigger, or only after the provider refused", group="when"
     )
-    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
+    target: int = param(70, "Target", "Share of the trigger", *PERCENT)
     notice_tokens: int = param(
         300, "The notice weighs", "Tool activity and three texts; not established", "tokens", 0, 10_000
     )
@@ -154,10 +137,8 @@ BASIC = Policy(
 class AgenticParams(Budget):
     """Budget, trigger, target and what stays."""
 
-    target: int = param(70, "Target", "Share of the trigger", "%", 1, 100)
-    preserve_recent_tokens: int = param(
-        20_000, "Newest messages kept", "At most the target", "tokens", 0, 1_000_000, 500
-    )
+    target: int = param(70, "Target", "Share of the trigger", *PERCENT)
+    preserve_recent_tokens: int = param(20_000, "Newest messages kept", "At most the target", *FINE_TOKENS)
     summary_tokens: int = param(
         4_096, "Summary at most", "Of the model's output", "tokens", 1, 100_000, group="summary"
     )
@@ -214,7 +195,7 @@ FIRST_PAIR = 2
 class ClassicParams(Told):
     """The limit, and when repeated reads are enough."""
 
-    max_allowed: int | None = when(None, "Allowed, at or above", "None: by the window", "tokens", 0, 2_000_000, 1_000)
+    max_allowed: int | None = when(None, "Allowed, at or above", "None: by the window", *PROMPT)
     enough: int = param(30, "Enough saved", "Share of the characters that repeated reads must save", "%", 0, 100)
     read_tools: str = param("read_file Read", "Tools that read files", "Names of tools", words=True)
 

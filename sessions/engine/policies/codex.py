@@ -1,27 +1,13 @@
-"""Codex CLI: the limit, local and remote compaction (policies 6).
+"""Codex CLI: the limit (policies 6.1), local and remote compaction.
 
-openai/codex ``codex-rs/core/src`` as carried in ``just-every/code`` (2026-08-12): ``compact.rs``,
-``compact_remote.rs``, ``compact_remote_v2.rs``, ``compact_token_budget.rs``, ``session/turn.rs``,
-``context_manager/history.rs``, ``utils/string/src/truncate.rs``, and ``protocol/src/openai_models.rs``.
+A prompt that starts a turn is not compacted: before a turn it is not in the history yet.
 
-The limit is nine tenths of the raw window (policies 6.1).  Active tokens are the last usage, the estimates of the items
-after it and the stored encrypted reasoning before the last user turn boundary
-(``get_non_last_reasoning_items_tokens``), each item rounded up by itself.  The server may say that its usage holds that
-reasoning (``x-reasoning-included``); rollouts do not record it, so it is taken to be outside.  Before a turn the new
-prompt is not in the history yet: neither its tokens nor the boundary that it makes count, and it is not compacted.
+``codex_local`` (policies 6.2, 6.5): between turns the initial context that the next turn brings stands after the
+summary.  Not replayed: compaction on a change to a model with a smaller window (a replay has one model) and the retries
+of a summary call that is too long itself.
 
-``codex_local`` (policies 6.2, 6.5): real user messages are kept newest first within 20,000 tokens, the first that
-overflows is middle-truncated, and the summary follows as a user message; all else goes.  In the middle of a turn the
-initial context (AGENTS.md, environment) comes back before the last user message; between turns the next turn brings it,
-after the summary.  In token-budget mode nothing is summarised: a fresh window starts with the initial context.  Not
-replayed: compaction on a change to a model with a smaller window (a replay has one model) and the retries of a summary
-call that is too long itself.
-
-``codex_remote`` (policies 6.3, 6.4): the server returns an opaque item.  Version 1 (``/responses/compact``) installs
-what the server returns: user messages and the compaction item; which messages it returns is the server's business, all
-typed ones are assumed, as in the public recordings of that endpoint.  Version 2 retains user messages itself, newest
-first within 64,000 tokens, images at no cost and every message at one token or more, and puts exactly one compaction
-item last.  Messages of other agents (version 2 keeps up to 10,000 tokens of each) are not told apart in transcripts and
+``codex_remote`` (policies 6.3, 6.4): which messages version 1 returns is the server's business: all typed ones are
+assumed, as in the public recordings of that endpoint.  Messages of other agents are not told apart in transcripts and
 go.  Shrinking the newest tool outputs so that the call fits changes the call alone, not what stays.
 """
 
@@ -34,7 +20,7 @@ from typing import NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
 from sessions.engine.policies.edits import cut_text, text_only
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FINE_TOKENS, PROMPT, TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.tokens.estimators.codex import stored_tokens
 from sessions.engine.transcript.types import Block, Kind, Message, Role
@@ -49,9 +35,8 @@ class Limit(Told):
     """The limit's configuration."""
 
     auto_compact_token_limit: int | None = when(
-        None, "Configured limit", "Lowers the limit of nine tenths of the raw window; none: not configured",
-        "tokens", 0, 2_000_000, 1_000,
-    )  # fmt: skip
+        None, "Configured limit", "Lowers the limit of nine tenths of the raw window; none: not configured", *PROMPT
+    )
     scope: str = choice(
         ("total", "body_after_prefix"), "Counts", "All active tokens, or those beyond the initial prefix", group="when"
     )
@@ -158,10 +143,9 @@ def is_wrapper(item: Item) -> bool:
 
 
 def retained(view: View, items: Sequence[Item], budget: int, *, least: int = 0, media: bool = False) -> list[Item]:
-    """Typed user messages newest first within ``budget`` tokens, in their order again.
+    """Typed user messages within ``budget`` tokens, in their order (policies 6.2).
 
-    The first that overflows is middle-truncated to what is left and the scan stops.  Text alone unless ``media``,
-    which weighs nothing; every message weighs ``least`` tokens or more.
+    Text alone unless ``media``, which weighs nothing; every message weighs ``least`` tokens or more.
     """
     kept: list[Item] = []
     left = budget
@@ -211,9 +195,7 @@ class LocalParams(Limit):
     mode: str = choice(
         ("summary", "token_budget"), "Mode", "Summarise, or (token budget) start a fresh window without a summary"
     )
-    user_message_tokens: int = param(
-        20_000, "User messages kept", "Newest first, by UTF-8 bytes / 4", "tokens", 0, 1_000_000, 500
-    )
+    user_message_tokens: int = param(20_000, "User messages kept", "Newest first, by UTF-8 bytes / 4", *FINE_TOKENS)
 
 
 def local_edit(params: LocalParams, view: View) -> list[Item]:
@@ -243,9 +225,7 @@ class RemoteParams(Limit):
     version: str = choice(
         ("v1", "v2"), "Version", "v1: the server chooses what stays; v2: the client retains user messages", default="v2"
     )
-    retained_tokens: int = param(
-        64_000, "Messages retained", "Version 2: user messages, newest first", "tokens", 0, 1_000_000, 1_000
-    )
+    retained_tokens: int = param(64_000, "Messages retained", "Version 2: user messages, newest first", *TOKENS)
 
 
 def remote_edit(params: RemoteParams, view: View) -> list[Item]:

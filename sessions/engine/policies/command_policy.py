@@ -51,7 +51,7 @@ def gate(params: Any, view: View) -> Gate:
 
 
 def document(params: Any, view: View, own: Mapping[str, object]) -> dict[str, Any]:
-    """What the program reads; tokens are display tokens, ``size`` is in the gate's unit."""
+    """What the program reads; tokens are display tokens, ``size`` is in the trigger's unit."""
     usage = view.usage
     return {
         "schema": SCHEMA,

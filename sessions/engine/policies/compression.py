@@ -1,21 +1,7 @@
 """The strategies of the context-compression skill: they share trigger, levels, window, what is kept (seeds 3.1, 3.2).
 
-``regenerative_full``: each time a fresh summary of everything.  The last summary is not extended: it is read as one
-more message, so each round may lose more (the telephone game).
-
-``opaque``: one dense machine string stands for everything before the last messages.
-
-``anchored_iterative``: only what is new is summarised and merged into the anchored summary.  That stands first, the
-last five messages stay raw; earlier content is never summarised a second time.
-
-``hybrid``: an anchored summary of all but the last few messages, once there are more than twenty.
-
-``sliding_window``: no summary, the oldest messages go.
-
-``importance_sampling``: messages are scored, the best are kept, the rest goes without a summary.  The skill names what
-raises a score (paths, decisions, errors) and what lowers it (acknowledgements, redundancy), not the weights: those here
-are ours and are parameters.  Equal scores: the later message is kept.  A kept tool call keeps its result and a kept
-result its call, so somewhat more than ``keep_best`` may stay.
+``importance_sampling``: the weights are ours and are parameters.  Equal scores: the later message is kept.  A kept tool
+call keeps its result and a kept result its call, so somewhat more than ``keep_best`` may stay.
 """
 
 from __future__ import annotations
@@ -30,7 +16,7 @@ from sessions.engine.policies._lists import apart, used
 from sessions.engine.policies._looked import messages_gate
 from sessions.engine.policies.extracting import DECISION, ERROR
 from sessions.engine.policies.parametric import capacity
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import FEW_MESSAGES, PERCENT, POINTS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind
 
@@ -44,13 +30,10 @@ MOST_CYCLES = 10
 class Compression(Told):
     """Trigger and what is always kept; defaults of the skill."""
 
-    trigger: int = when(
-        70, "Trigger, at or above", "Share of the window at which the context is compressed", "%", 1, 100
-    )
+    trigger: int = when(70, "Trigger, at or above", "Share of the window at which the context is compressed", *PERCENT)
     min_messages: int = when(
-        10, "Messages since the last one", "At least this many new messages before the next compression",
-        "messages", 0, 1_000,
-    )  # fmt: skip
+        10, "Messages since the last one", "At least this many new messages before the next compression", *FEW_MESSAGES
+    )
     capacity: str = choice(
         ("static", "effective"),
         "Share of",
@@ -194,13 +177,13 @@ SHORT_CHARS = 80
 class ImportanceParams(Compression):
     """How many of the best stay, and what a message is worth."""
 
-    keep_best: int = param(10, "Keep best", "Messages kept by score", "messages", 0, 1_000)
-    path_score: int = param(2, "Names a path", "Points of such a message", "points", -10, 10)
-    decision_score: int = param(3, "States a decision", "Points of such a message", "points", -10, 10)
-    error_score: int = param(3, "Reports an error", "Points of such a message", "points", -10, 10)
-    acknowledgement_score: int = param(-2, "Only acknowledges", "Points of such a message", "points", -10, 10)
+    keep_best: int = param(10, "Keep best", "Messages kept by score", *FEW_MESSAGES)
+    path_score: int = param(2, "Names a path", "Points of such a message", *POINTS)
+    decision_score: int = param(3, "States a decision", "Points of such a message", *POINTS)
+    error_score: int = param(3, "Reports an error", "Points of such a message", *POINTS)
+    acknowledgement_score: int = param(-2, "Only acknowledges", "Points of such a message", *POINTS)
     redundancy_score: int = param(
-        -2, "Is read again later", "A tool result whose file or command a later call names again", "points", -10, 10
+        -2, "Is read again later", "A tool result whose file or command a later call names again", *POINTS
     )
 
 

@@ -1,13 +1,8 @@
 """VS Code's Copilot Chat and the Copilot CLI: all but the newest tool round becomes a summary (policies 11.15, 11.22).
 
-``copilot_chat`` (policies 11.15), the foreground path: when the prompt would not fit its budget, floor(0.85 ×
-(min(setting, max_prompt) − tool tokens)).  What we know of tools is the overhead, system prompt included: it is taken
-off both sides.  The background path (started at 0.75 of the budget, applied at the next rendering) is not replayed.
-
-``copilot_cli`` (policies 11.22) compacts beside the work from 80% of its window on.  It asks its own count, o200k
-tokens of the system prompt, the tools and the list, and no usage.  What a compaction that runs beside the work finds
-when it ends, written since it began, stays: here the newest round does.  At 95% it waits for a compaction that still
-runs, which changes no list.
+``copilot_chat``, the foreground path: what we know of tools is the overhead, system prompt included: it is taken off
+both sides.  ``copilot_cli``: what is written while a compaction runs beside the work is the newest round here; waiting
+for it, from 95% on, changes no list.
 """
 
 from __future__ import annotations
@@ -15,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart, last_assistant
-from sessions.engine.policies.params import when
+from sessions.engine.policies.params import PERCENT, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, pair_safe_cut
 
 
@@ -23,7 +18,7 @@ from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View
 class ChatParams:
     """The budget's share and the user's own limit."""
 
-    share: int = when(85, "Budget", "Of the prompt limit without tools", "%", 1, 100)
+    share: int = when(85, "Budget", "Of the prompt limit without tools", *PERCENT)
     setting: int | None = when(None, "Prompt limit set", "None: the window's own", "tokens", 1_000, 10_000_000, 1_000)
 
 
@@ -61,13 +56,14 @@ CHAT = Policy(
 class CliParams:
     """The share of the window at which it starts."""
 
-    share: int = when(80, "Threshold", "Of the context window, by the client's own count", "%", 1, 100)
+    share: int = when(80, "Threshold", "Of the context window, by the client's own count", *PERCENT)
 
 
 def cli_gate(params: CliParams, view: View) -> Gate:
     """The client's count ≥ ``⌊share · window⌋``: as it wrote it down, else the list and what stands before it."""
     measure = view.size + view.overhead if view.told is None else view.told
-    return Gate.at_least(measure, view.window * params.share // 100, "the client's own count")
+    gate = Gate.at_least(measure, view.window * params.share // 100, "the client's own count")
+    return gate._replace(is_told=view.told is not None)
 
 
 CLI = Policy(

@@ -1,15 +1,11 @@
-"""crush: compacts by what remains of the window, by another rule for large ones (policies 11.20).
-
-Over 200,000 tokens of window it compacts where at most 20,000 remain, else where at most a fifth remains: 200k →
-160,000; 1M → 980,000.  The conversation restarts at the summary.
-"""
+"""crush: compacts by what remains of the window, by another rule for large ones (policies 11.20)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart, used
-from sessions.engine.policies.params import Told, when
+from sessions.engine.policies.params import MANY_TOKENS, TOKENS, Told, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 
 
@@ -18,12 +14,9 @@ class Params(Told):
     """What has to remain free."""
 
     large_window: int = when(
-        200_000, "Large window, above", "In a larger window a fixed reserve has to remain",
-        "tokens", 0, 10_000_000, 1_000,
-    )  # fmt: skip
-    large_left: int = when(
-        20_000, "Left in a large window", "Compacts where this or less remains", "tokens", 0, 1_000_000, 1_000
+        200_000, "Large window, above", "In a larger window a fixed reserve has to remain", *MANY_TOKENS
     )
+    large_left: int = when(20_000, "Left in a large window", "Compacts where this or less remains", *TOKENS)
     small_share: int = when(20, "Left in another", "Compacts where this share or less remains", "%", 0, 99)
 
 

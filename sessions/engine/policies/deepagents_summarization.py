@@ -1,21 +1,10 @@
 """deepagents: oversized content to files, old arguments cut, then a summary (policies 10.4, 10.5).
 
-langchain-ai/deepagents ``libs/deepagents/deepagents/middleware/{summarization,filesystem,_message_eviction}.py``
-(0.7.32).  Three layers:
-
-1. A tool result longer than 20,000 × 4 characters, a prompt longer than 50,000 × 4, goes to a file as it arrives;
-   a note and a preview stay.  The preview goes by lines (the first and last five, 1,000 characters each at most),
-   which a replay does not know: ``preview`` stands for it.  Tools of the file system are spared.
-2. At 0.85 × the window, arguments of ``write_file`` and ``edit_file`` longer than 2,000 characters in messages
-   before the newest 0.10 × the window become their first 20 and a marker; only while the count of the whole
-   arguments is there.  Arguments are taken as one text beside a path: exact for ``write_file``.
-3. At 0.85 × the window, by the count or by what was reported with the last reply, or over int(0.95 × window) −
-   output: a summary in place of all but the newest 0.10 × the window.  What is kept loses thinking bound to a
-   Claude model.
-
-``profile=unknown`` replays the defaults for a model without a known limit: 170,000 tokens, keep 6 messages;
-arguments at 20 messages, in all but the newest 20.  The count is LangChain's, overhead included.  What the original
-does when the compacted request is still too large (it clips the newest results, else fails) is left out.
+The preview of what goes to a file is made by lines, which a replay does not know: ``preview`` stands for it.  Arguments
+are cut only while the count of the whole ones is there; they are taken as one text beside a path: exact for
+``write_file``.  What is kept loses thinking bound to a Claude model.  ``profile=unknown`` replays the defaults for a
+model without a known limit.  The count is LangChain's, overhead included.  What the original does when the compacted
+request is still too large (it clips the newest results, else fails) is left out.
 """
 
 from __future__ import annotations
@@ -26,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from sessions.engine.policies._lists import ASSISTANT, apart, role_of, tool_names
 from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
 from sessions.engine.policies.langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, SHARE, TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
@@ -46,17 +35,12 @@ class Params(Told):
     profile: str = choice(
         ("known", "unknown"), "Model's limit", "Unknown: fixed numbers in place of shares of the window", group="when"
     )
-    trigger: float = when(
-        0.85, "Trigger", "Share of the window; also that of the arguments", "of the window", 0.01, 1, 0.01
-    )
-    keep: float = param(0.10, "Keep", "Newest share of the window", "of the window", 0.01, 1, 0.01)
-    max_output: int = when(
-        0, "Configured output", "Taken off 0.95 of the window, over which it acts as well",
-        "tokens", 0, 1_000_000, 1_000,
-    )  # fmt: skip
+    trigger: float = when(0.85, "Trigger", "Share of the window; also that of the arguments", *SHARE)
+    keep: float = param(0.10, "Keep", "Newest share of the window", *SHARE)
+    max_output: int = when(0, "Configured output", "Taken off 0.95 of the window, over which it acts as well", *TOKENS)
     max_argument: int = param(2_000, "Argument length", "Longer ones are cut", "characters", 20, 10_000_000, 100)
-    evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
-    evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", "tokens", 1, 10_000_000, 1_000)
+    evict_result: int = param(20_000, "Result to file, over", "At 4 characters a token", *LIMIT)
+    evict_prompt: int = param(50_000, "Prompt to file, over", "At 4 characters a token", *LIMIT)
     preview: int = param(1_000, "Preview", "Characters that stay of what goes to a file", "characters", 0, 10_000)
 
 

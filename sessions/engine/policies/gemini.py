@@ -1,26 +1,8 @@
-"""Gemini CLI's chat compression and output masking (policies 7).
+"""Gemini CLI's chat compression (policies 7.1) and output masking (policies 7.2).
 
-google-gemini/gemini-cli ``packages/core/src`` (0.61.0).  Its estimate (``utils/tokenCalculation.ts``): a quarter of a
-token a character of ASCII text, of the name and JSON of a tool response, of the whole JSON of any other part, rounded
-down over what is counted together.  Lengths are exact for text without characters that JSON escapes.  What the CLI
-looks at is the history up to the last reply: what is about to be sent is not in it yet and stays.
-
-``gemini_compression`` (``context/chatCompressionService.ts``, policies 7.1; the trigger was 0.7 of the limit in older
-releases) fires when the prompt tokens last reported are ≥ 0.5 × the limit.
-
-1. Newest first, once tool responses are over 50,000 tokens together, every one that does not fit the rest is cut to 20%
-   of its start and 80% of its end, 40,000 characters in all; shorter ones stay.
-2. Split where the JSON before it is ≥ 70%: at the first such user message that is no tool response.  Without one:
-   everything, where the history ends with a reply without calls, else at the last user message before.  Nothing before
-   the split: nothing happens.
-3. Two calls, write and verify; the new history is the snapshot, a fixed reply, and the rest as cut.
-4. More tokens than before: it failed, the history stays, and from then on step 1 alone is done.
-
-``gemini_masking`` (``context/toolOutputMaskingService.ts``, policies 7.2): newest first, tool outputs that are not
-masked yet count against 50,000 tokens; the one that crosses it and all older ones may be masked.  Only when those weigh
-≥ 30,000 are they: each becomes its first and last 250 characters and the name of a file, where that is smaller.
-Spared: the last message of the history, skills, questions to the user, plan mode.  Of a shell's output the original
-keeps the first and last ten lines; here it is previewed like any other.
+Lengths are exact for text without characters that JSON escapes.  What the CLI looks at is the history up to the last
+reply: what is about to be sent stays.  Of a shell's output the original keeps the first and last ten lines; here it is
+masked like any other.
 """
 
 from __future__ import annotations
@@ -44,7 +26,7 @@ from sessions.engine.policies._lists import (
 )
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies.edits import cut_text, edit_results, marker, result_chars
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import MANY_TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Edited, EditFailed, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
@@ -98,9 +80,7 @@ class CompressionParams(Told):
         0.5, "Threshold", "Share of the limit; 0.7 in older releases", "of the window", 0.0001, 1, 0.01
     )
     preserve: float = param(0.3, "Preserve", "Share of the history that stays", "of the history", 0.01, 0.99, 0.01)
-    response_budget: int = param(
-        50_000, "Budget of tool responses", "Newest ones stay whole within it", "tokens", 0, 10_000_000, 1_000
-    )
+    response_budget: int = param(50_000, "Budget of tool responses", "Newest ones stay whole within it", *MANY_TOKENS)
     response_chars: int = param(
         40_000, "Cut responses to", "What of a response over the budget stays", "characters", 100, 10_000_000, 1_000
     )
@@ -222,10 +202,8 @@ ESCAPES = 12
 class MaskingParams:
     """What is protected, and what it must be worth."""
 
-    protect: int = when(50_000, "Protect", "Newest tool outputs that stay", "tokens", 0, 10_000_000, 1_000)
-    least: int = when(
-        30_000, "Mask at least", "Older outputs must weigh this much together", "tokens", 0, 10_000_000, 1_000
-    )
+    protect: int = when(50_000, "Protect", "Newest tool outputs that stay", *MANY_TOKENS)
+    least: int = when(30_000, "Mask at least", "Older outputs must weigh this much together", *MANY_TOKENS)
     protect_latest: str = choice(("on", "off"), "Spare the last message", "Of the history")
 
 

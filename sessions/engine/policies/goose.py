@@ -1,15 +1,8 @@
-"""What goose does when its context fills up (policies 11.8): block/goose ``crates/goose/src/context_mgmt/mod.rs``.
+"""What goose does when its context fills up (policies 11.8).
 
-``goose`` (``DEFAULT_COMPACTION_THRESHOLD``) fires when the session's tokens over the limit exceed the threshold; a
-threshold of 0 and below, or 1 and above, switches it off.  Every message leaves the model's view; in its place stand
-the summary (user), an assistant message that says to go on, and the text of the newest user message that holds text
-alone.  In what is summarised an image is "[image: media type]".  Where the summary call itself overflows, tool
-responses are left out of it from the middle (0, 10, 20, 50, 100%); that changes the call alone.
-
-``goose_tool_pairs``, gated in some versions: the oldest pairs become one line each.  The cutoff follows the limit:
-``clamp(int(3·floor(0.8·limit)/20,000), 10, 500)``.  Pairs of the current turn are not eligible; when the eligible ones
-exceed cutoff + batch, the oldest ``batch`` are replaced, call and response, by one line each.  Each line is a small
-model call of its own there; those calls are not billed here, and what a line weighs is a parameter.
+``goose``: where the summary call itself overflows, tool responses are left out of it from the middle; that changes the
+call alone.  ``goose_tool_pairs``, gated in some versions: each line is a small model call of its own there; those calls
+are not billed here, and what a line weighs is a parameter.
 """
 
 from __future__ import annotations

@@ -1,24 +1,7 @@
 """Inspect's compactions: edit, summary and trim (policies 11.12).
 
-UKGovernmentBEIS/inspect_ai ``src/inspect_ai/model/_compaction/`` (0.3.285), ``_compaction.py`` and ``_trim.py``.  Total
-= input tokens of the last request + the count of what is new since (its reply included); without one, tools + the count
-of all.  It fires when the total is > the threshold.  The strategy is applied; while the list still weighs more than the
-threshold, up to three times again, as long as it shrinks; then the original gives up with an error.  Citations and the
-contents of a memory tool are not in a replay's messages.
-
-``inspect_edit`` (``edit.py``): thinking leaves all but the last ``keep_thinking_turns`` replies; of the answered calls
-in the order made, all but the last ``keep_tool_uses`` have their result replaced by "(Tool result removed)", or, with
-``keep_tool_inputs`` off, the result goes and a line of text stands in the place of the call; replies at the very end
-go.  Calls of a tool named ``tool_search`` are spared.  Uses of server tools are no kind of their own here; the original
-can spare tools by name.
-
-``inspect_summary`` (``summary.py``): after it the list is the system messages, the input and the summary, a user
-message.  The summary call sees system, input and the conversation from the last summary on; where that is over the
-window less the output, its largest tool outputs are halved, up to 12 times.
-
-``inspect_trim`` (``trim.py``): of the messages after the system messages and the input, the first ``int(n × (1 −
-preserve))`` go, in floating point as written: of 5 messages none at 0.8.  Then tool results whose call is not in the
-reply before them, calls without a result, and a reply at the very end.
+Citations and the contents of a memory tool are not in a replay's messages.  Uses of server tools are no kind of their
+own here; the original can spare tools by name.
 """
 
 from __future__ import annotations
@@ -29,7 +12,7 @@ from dataclasses import dataclass
 from sessions.engine.policies._caveats import MAY_LOSE_THE_REQUEST
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import clear_results, drop_thinking, marker
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, SHARE, Told, choice, param, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Block, Kind
 
@@ -40,10 +23,8 @@ MORE_PASSES = 3
 class Threshold(Told):
     """When all three fire."""
 
-    threshold: float = when(0.9, "Threshold, over", "Share of the window", "of the window", 0.01, 1, 0.01)
-    threshold_tokens: int | None = when(
-        None, "Threshold in tokens", "In place of the share; none: the share", "tokens", 1, 10_000_000, 1_000
-    )
+    threshold: float = when(0.9, "Threshold, over", "Share of the window", *SHARE)
+    threshold_tokens: int | None = when(None, "Threshold in tokens", "In place of the share; none: the share", *LIMIT)
 
 
 def limit(params: Threshold, window: int) -> int:

@@ -1,32 +1,15 @@
 """LangChain's summarization, trimming and clearing (policies 10); deepagents builds on its cut points and counts.
 
-``langchain_summarization`` (policies 10.2): langchain-ai/langchain ``langchain/agents/middleware/summarization.py``
-(1.4.7).  It fires where a trigger is reached (``>=``) by the count or by what the provider reported with the last
-reply, and something stands before the cut.  The count is LangChain's approximate one, scaled by the last usage by 1 to
-1.25.  The cut keeps the newest messages, or the longest suffix that fits a budget; on a tool result it moves back to
-the reply that made the call.  The summary is a user message; an earlier summary is summarised like any message.
+``langchain_summarization`` (policies 10.2): where the summary call would see no user message, the original counts with
+the scale of an old reply, which is nearly always its cap: 1.25 here; a prompt that fits in part is taken as left out,
+an earlier summary that fits without its frame as seen.  It has no trigger unless it is given one; 80% of the window is
+the example of its documentation.  System messages are not part of its list.
 
-Of what is summarised, the summary call is shown the longest end within ``summary_input`` tokens, from its first user
-message on.  Where no user message stands there, no call is made: the summary is one fixed sentence that says so.  The
-original counts there with the scale of an old reply, which is nearly always its cap: 1.25 here; a prompt that fits in
-part is taken as left out, an earlier summary that fits without its frame as seen.  When the call overflows, the
-original retries with less.  It has no trigger unless it is given one; 80% of the window is the example of its
-documentation.  System messages are not part of its list.
-
-``langchain_trim`` (policies 10.1): ``langchain_core/messages/utils.py`` (core 1.7.2), applied to the whole history at
-every request.  ``last``: messages at the end that are not of the type ``end_on`` go first; the first message stays
-where it is a system message and ``include_system`` is on, its tokens taken off the budget; then the longest suffix
-whose count is ≤ the budget; then its first messages go until one is of the type ``start_on``.  ``first``: the longest
-prefix, then its end until ``end_on``.  The binary search of the original finds the same length, counts being never
+``langchain_trim`` (policies 10.1): the binary search of the original finds the same length, counts being never
 negative.  The budget has no default there; 80% of the window here.  ``allow_partial`` (a message cut at a line) needs
 texts and is not offered.  The original splits tool pairs (``orphans``), which is what ``start_on`` is for.
 
-``langchain_clear_tool_uses`` (policies 10.3): ``langchain/agents/middleware/context_editing.py`` (1.4.7).  Each request
-is a copy of the whole history: when its approximate count is > the trigger, results are cleared oldest first, all but
-the newest ``keep``; with ``clear_at_least`` > 0 it stops as soon as that much has been taken off, and stands even where
-less could be.  A result is passed over when the reply before it did not make its call, or calls an excluded tool.
-Arguments are emptied on demand.  The count is not scaled by usage.  What is cleared once stays cleared: the history
-only grows.
+``langchain_clear_tool_uses`` (policies 10.3): what is cleared once stays cleared: the history only grows.
 """
 
 from __future__ import annotations
@@ -42,7 +25,7 @@ from sessions.engine.policies._lists import SYSTEM, TOOL, USER, apart, results_o
 from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies._pairs import orphans_param
 from sessions.engine.policies.edits import clear_results, edit_blocks, marker, with_text
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, MANY_TOKENS, MESSAGES, SHARE, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, View
 from sessions.engine.transcript.types import Block, Kind, Role
 
@@ -117,21 +100,18 @@ class SummarizationParams(Told):
     """Triggers (any or all of those given) and what is kept (the first given of share, tokens, messages)."""
 
     trigger_fraction: float | None = when(
-        0.8, "Trigger, share of the window", "None: no such trigger", "of the window", 0.01, 1, 0.01, optional=True
+        0.8, "Trigger, share of the window", "None: no such trigger", *SHARE, optional=True
     )
-    trigger_tokens: int | None = when(None, "Trigger, tokens", "None: no such trigger", "tokens", 1, 10_000_000, 1_000)
-    trigger_messages: int | None = when(None, "Trigger, messages", "None: no such trigger", "messages", 1, 100_000)
+    trigger_tokens: int | None = when(None, "Trigger, tokens", "None: no such trigger", *LIMIT)
+    trigger_messages: int | None = when(None, "Trigger, messages", "None: no such trigger", *MESSAGES)
     combine: str = choice(
         ("any", "all"), "Triggers given", "Any of them is enough, or all must be reached", group="when"
     )
-    keep_messages: int = param(20, "Keep messages", "Newest ones", "messages", 1, 100_000)
-    keep_tokens: int | None = param(
-        None, "Keep tokens", "In place of messages: the newest that fit", "tokens", 1, 10_000_000, 1_000
-    )
+    keep_messages: int = param(20, "Keep messages", "Newest ones", *MESSAGES)
+    keep_tokens: int | None = param(None, "Keep tokens", "In place of messages: the newest that fit", *LIMIT)
     keep_fraction: float | None = param(
-        None, "Keep a share", "In place of both: the newest that fit this share of the window",
-        "of the window", 0.01, 1, 0.01,
-    )  # fmt: skip
+        None, "Keep a share", "In place of both: the newest that fit this share of the window", *SHARE
+    )
     summary_input: int | None = param(
         4_000, "Tokens the summary call sees", "Of the end of what is summarised; none: all of it",
         "tokens", 1, 10_000_000, 500, group="summary", optional=True,
@@ -206,9 +186,7 @@ TYPES = ("any", "user", "assistant", "tool")
 class TrimParams:
     """Budget, side and the types that the result may start and end with."""
 
-    max_tokens: int | None = when(
-        None, "Budget", "Approximate tokens; none: 80% of the window", "tokens", 0, 10_000_000, 1_000
-    )
+    max_tokens: int | None = when(None, "Budget", "Approximate tokens; none: 80% of the window", *MANY_TOKENS)
     strategy: str = choice(("last", "first"), "Keep", "The end or the start of the history")
     include_system: str = choice(
         ("on", "off"), "Keep a leading system message", "With last alone; the original's default is off"
@@ -279,12 +257,10 @@ PLACEHOLDER, EMPTY = "[cleared]", "{}"
 class ClearParams:
     """Trigger, what is kept, how much must be cleared."""
 
-    trigger: int = when(
-        100_000, "Trigger, over", "Approximate tokens of the whole history", "tokens", 0, 10_000_000, 1_000
-    )
+    trigger: int = when(100_000, "Trigger, over", "Approximate tokens of the whole history", *MANY_TOKENS)
     keep: int = param(3, "Keep", "Newest results that are never cleared", "results", 0, 10_000)
     clear_at_least: int = param(
-        0, "Clear at least", "Stops as soon as so much is cleared; 0: clears all it may", "tokens", 0, 10_000_000, 1_000
+        0, "Clear at least", "Stops as soon as so much is cleared; 0: clears all it may", *MANY_TOKENS
     )
     clear_tool_inputs: str = choice(
         ("on", "off"), "Clear arguments too", "Empties the arguments of calls whose result is cleared", default="off"
@@ -293,7 +269,7 @@ class ClearParams:
 
 
 def saved(view: View) -> int:
-    """What this policy's clearing has taken off the list as it stands, in the gate's unit."""
+    """What this policy's clearing has taken off the list as it stands, in the trigger's unit."""
     return int(view.state.memory.get("saved", 0)) if view.unedited > view.context else 0
 
 
@@ -353,7 +329,7 @@ def clear_gate(params: ClearParams, view: View) -> Gate:
 
 
 def clear_edit(params: ClearParams, view: View) -> dict[int, Item]:
-    """Clear, oldest first, what the gate found (``memory["waiting"]``)."""
+    """Clear, oldest first, what the trigger found (``memory["waiting"]``)."""
     taken = saved(view)
     patch: dict[int, Item] = {}
 

@@ -1,15 +1,7 @@
-"""The pipeline that the teaching code of Claude Code's compaction describes, in both versions (seeds 1).
+"""The pipeline that the teaching code of Claude Code's compaction describes, in both versions (seeds 1.1).
 
 Sizes of results are characters of their text, that of ``layered_v2``'s list is its length as JSON; the full text of
-what a layer cuts is thought of as saved under the name its marker gives.
-
-``layered_v1``, as first written up (seeds 1.1): tool_result_budget → snip → micro → auto compact; reactive compact only
-after a refusal.  The order is fixed: large results are saved in full before ``micro`` makes placeholders of them.  The
-auto threshold reserves the model's whole output, uncapped, and is passed with ``>``; the ``claude_code`` policy is
-another one.
-
-``layered_v2``, the current teaching code (seeds 1.2): tool_result_budget → snip → micro → fit → auto compact, all but
-budget and snip only over one limit in characters; reactive compact after a refusal.
+what a layer cuts is thought of as saved under the name its marker gives.  The ``claude_code`` policy is another one.
 """
 
 from __future__ import annotations
@@ -22,7 +14,7 @@ from typing import Any
 from sessions.engine.policies._lists import answered_again, apart, found_results, last_assistant, n_results, results_of
 from sessions.engine.policies._looked import messages_gate, n_conversation
 from sessions.engine.policies.edits import cut_text, edit_blocks, edit_results, marker, result_chars, with_text
-from sessions.engine.policies.params import param, when
+from sessions.engine.policies.params import FEW_MESSAGES, PERCENT, param, stop_after, when
 from sessions.engine.policies.policy import (
     Draft,
     EditFailed,
@@ -51,7 +43,7 @@ class Layers:
     )
     preview: int = param(2_000, "Preview left", "Of a large result", "chars", 0, 100_000, 100)
     max_messages: int = param(50, "Snip above", "Longer lists lose their middle", "messages", 5, 10_000)
-    head: int = param(3, "First messages kept", "At the start of the list", "messages", 0, 1_000)
+    head: int = param(3, "First messages kept", "At the start of the list", *FEW_MESSAGES)
     keep_results: int = param(3, "Results kept in full", "The newest ones", "results", 0, 1_000)
     min_chars: int = param(120, "Shortest result cleared, above", "Shorter ones stay", "chars", 0, 100_000, 10)
     summary_cap: int = param(20_000, "Summary at most", "A longer one is cut", "tokens", 0, 100_000, group="summary")
@@ -60,10 +52,7 @@ class Layers:
         "tokens", 0, 100_000, group="summary",
     )  # fmt: skip
     reactive_keep: int = param(5, "Kept after a refusal", "Messages at the end of the list", "messages", 1, 1_000)
-    breaker: int | None = param(
-        3, "Stop after failures", "Failed summaries in a row before it stops for the session; none: never",
-        "failures", 1, 100, optional=True,
-    )  # fmt: skip
+    breaker: int | None = stop_after("summaries in a row before it stops for the session")
 
 
 def waiting_results(view: View) -> list[Block]:
@@ -233,7 +222,7 @@ def target(params: Any) -> int:
 
 
 def auto(limit: Callable[[Any, View], int]) -> Callable[[Any, View], list[Item]]:
-    """The summary layer, given what it has to come under in the gate's unit."""
+    """The summary layer, given what it has to come under in the trigger's unit."""
 
     def edit(params: Any, view: View) -> list[Item]:
         """The whole list becomes one user message: notes that fit or a summary, files read last, the active request."""
@@ -343,7 +332,7 @@ class V2Params(Layers):
     """Every number of the pipeline; defaults of the teaching code."""
 
     limit: int = when(50_000, "Limit, above", "Characters of the serialised list", "chars", 1_000, 10_000_000, 1_000)
-    target: int = when(80, "Target", "Micro and fit stop at or under this share of the limit", "%", 1, 100)
+    target: int = when(80, "Target", "Micro and fit stop at or under this share of the limit", *PERCENT)
     fit_preview: int = param(1_000, "Preview left by fit", "Characters of a result that stay", "chars", 0, 100_000, 100)
 
 

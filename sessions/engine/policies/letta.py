@@ -1,9 +1,4 @@
-"""Letta's sliding window: evicts a growing share of the messages until enough is free (policies 11.9).
-
-Fires where the estimate is over int(0.9 × window).  Eviction starts at 0.30 + 0.10 of the messages and grows by 0.10
-until what stays is under (1 − 0.3) × window; the cut is the last assistant message at or before round(share × N).
-Where no share is enough, everything is summarised.  The summary has at most 50,000 characters.
-"""
+"""Letta's sliding window: evicts a growing share of the messages until enough is free (policies 11.9)."""
 
 from __future__ import annotations
 
@@ -11,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart
-from sessions.engine.policies.params import param, when
+from sessions.engine.policies.params import PERCENT, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View, pair_safe_cut
 from sessions.engine.transcript.types import Role
 
@@ -22,7 +17,7 @@ CHARS_PER_TOKEN = 4
 class Params:
     """Letta's shares, in per cent."""
 
-    trigger: int = when(90, "Trigger, above", "Share of the window", "%", 1, 100)
+    trigger: int = when(90, "Trigger, above", "Share of the window", *PERCENT)
     free: int = param(30, "To be freed", "What stays is under the rest of the window", "%", 1, 99)
     step: int = param(10, "Step", "Eviction starts this far above and grows by this", "%", 1, 50)
     summary_chars: int = param(

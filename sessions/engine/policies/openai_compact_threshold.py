@@ -1,9 +1,6 @@
 """The Responses API's server-side compaction: ``compact_threshold`` of ``context_management`` (policies 6.7).
 
-OpenAI's guide to compaction (2026-11): when the rendered token count crosses the threshold, the server compacts within
-the request, emits one encrypted item and goes on with the pruned context; what stands before the newest such item
-counts no more.  Whether reaching the threshold is crossing it is not documented: ``crosses`` is a parameter.  The API
-has no default; 200,000 is the figure of the guide's example.  The least that the API takes is not documented either.
+Whether reaching the threshold is crossing it is not documented: ``crosses`` is a parameter.
 """
 
 from __future__ import annotations

@@ -1,26 +1,9 @@
-"""opencode's compactions and its prune (policies 8); anomalyco/opencode.
+"""opencode's compactions (policies 8.1, 8.3, 8.4) and its prune (policies 8.2).
 
-``opencode_compaction``, version 1 (policies 8.1, 8.3): ``packages/opencode/src/session/overflow.ts`` and
-``compaction.ts``.  The last reply's tokens in full against what is usable: ``input − reserved`` where the model limits
-the input, else ``context − output``.  The newest two turns stay within min(15,000, max(2,000, a quarter of the usable))
-tokens, a turn that does not fit is split; what is before becomes a summary, which updates an earlier one, followed by
-the tail and a synthetic prompt to go on.  After an overflow that the provider reported, the last prompt is sent again,
-its media replaced, in place of that prompt.  Earlier releases: 8,000 in place of 15,000 (``recent_cap``), and before
-that no tail (``tail_turns`` 0).
-
-``opencode_compaction_v2`` (policies 8.4): ``packages/core/src/session/compaction.ts`` (read at 031a4a9c).  Last usage
-in full and an estimate of what came after it against ``min(input limit − 20,000, context − max(min(output, 32,000),
-20,000))``.  The newest messages of 15,000 tokens stay, at least one, from the user message at or before the first of
-them on; where that would be everything, the latest exchange; where that is everything too, nothing, or all that came
-since the record before.  They stay as text inside the record, each tool output cut to 2,000 characters, so no message
-is kept as it was.  It does not run twice in a row.  One retry where the template's headings are missing changes the
-call alone and is not billed here.
-
-``opencode_prune`` (policies 8.2): ``PRUNE_PROTECT``, ``PRUNE_MINIMUM`` of version 1; opt-in now, on by default earlier.
-Messages are walked newest to oldest; before the two newest turns, the outputs of completed tools are added up; once the
-sum exceeds 40,000 tokens each one, the crossing one included, is marked, until an assistant summary or an output
-already pruned; more than 20,000 marked tokens are pruned.  It runs when a turn ends, so a replay asks when the next
-prompt has been typed; that prompt is not counted.
+``opencode_compaction``: earlier releases are replayed by ``recent_cap`` and ``tail_turns``.  In
+``opencode_compaction_v2`` no message is kept as it was; one retry where the template's headings are missing changes the
+call alone and is not billed here.  ``opencode_prune`` runs when a turn ends, so a replay asks when the next prompt has
+been typed; that prompt is not counted.
 """
 
 from __future__ import annotations
@@ -34,7 +17,7 @@ from sessions.engine.policies._caveats import MAY_START_WITH_A_REPLY
 from sessions.engine.policies._lists import apart, call_names, is_answer, last_spent, prompts, results_of, used
 from sessions.engine.policies._looked import added_up
 from sessions.engine.policies.edits import clear_places, cut_text, drop_media, edit_blocks, result_chars
-from sessions.engine.policies.params import Told, param, when
+from sessions.engine.policies.params import FINE_TOKENS, PROMPT, TOKENS, Told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
 from sessions.engine.transcript.types import Block, Kind
 
@@ -45,17 +28,14 @@ INPUT_LIMITED = (272_000, 922_000)
 
 def max_output_param() -> Any:
     """The model's maximum output."""
-    return when(
-        None, "Model's maximum output", "At most 32,000 of it count; none: the model's own",
-        "tokens", 0, 1_000_000, 1_000,
-    )  # fmt: skip
+    return when(None, "Model's maximum output", "At most 32,000 of it count; none: the model's own", *TOKENS)
 
 
 def input_limit_param() -> Any:
     """The model's limit on the input alone."""
     return when(
         None, "Model's input limit", "Where the model limits the input alone; none: known models; 0: no such limit",
-        "tokens", 0, 2_000_000, 1_000,
+        *PROMPT,
     )  # fmt: skip
 
 
@@ -123,14 +103,12 @@ class V1Params(Told):
 
     max_output: int | None = max_output_param()
     input_limit: int | None = input_limit_param()
-    reserved: int | None = when(
-        None, "Reserved", "Under an input limit; none: min(20,000, output)", "tokens", 0, 1_000_000, 1_000
-    )
+    reserved: int | None = when(None, "Reserved", "Under an input limit; none: min(20,000, output)", *TOKENS)
     tail_turns: int = param(2, "Turns kept", "0: earlier releases, no tail", "turns", 0, 100)
     preserve_recent_tokens: int | None = param(
-        None, "Tokens kept", "None: min(recent cap, max(2,000, a quarter of the usable))", "tokens", 0, 1_000_000, 500
+        None, "Tokens kept", "None: min(recent cap, max(2,000, a quarter of the usable))", *FINE_TOKENS
     )
-    recent_cap: int = param(15_000, "Recent cap", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
+    recent_cap: int = param(15_000, "Recent cap", "8,000 in earlier releases", *FINE_TOKENS)
 
 
 def usable(params: V1Params, window: int, model: ModelInfo) -> int:
@@ -192,10 +170,10 @@ TRUNCATED = "\n[truncated]"
 class V2Params(Told):
     """Limits of the model, buffer, and what stays."""
 
-    buffer: int = when(20_000, "Buffer", "Kept free under the limit", "tokens", 0, 1_000_000, 1_000)
+    buffer: int = when(20_000, "Buffer", "Kept free under the limit", *TOKENS)
     max_output: int | None = max_output_param()
     input_limit: int | None = input_limit_param()
-    keep_tokens: int = param(15_000, "Tokens kept as text", "8,000 in earlier releases", "tokens", 0, 1_000_000, 500)
+    keep_tokens: int = param(15_000, "Tokens kept as text", "8,000 in earlier releases", *FINE_TOKENS)
     tool_output_chars: int = param(2_000, "Tool output in the text", "Each is cut to this", "chars", 0, 1_000_000, 100)
 
 
@@ -280,10 +258,8 @@ MARKER = "[Old tool result content cleared]"
 class PruneParams(Told):
     """What is protected and the least that is worth it."""
 
-    protect: int = when(40_000, "Protected", "Newest tool outputs up to this stay", "tokens", 0, 1_000_000, 1_000)
-    minimum: int = when(
-        20_000, "Minimum, exceeded", "Prunes only when more than this is marked", "tokens", 0, 1_000_000, 1_000
-    )
+    protect: int = when(40_000, "Protected", "Newest tool outputs up to this stay", *TOKENS)
+    minimum: int = when(20_000, "Minimum, exceeded", "Prunes only when more than this is marked", *TOKENS)
     turns: int = param(2, "Turns skipped", "Newest turns whose outputs are not looked at", "turns", 0, 100)
     protected_tools: str = param("skill", "Never prune", "Names of tools", words=True)
 
@@ -326,7 +302,7 @@ def marked(params: PruneParams, view: View) -> list[ResultPlace]:
 
 
 def _size(item: Item, block: Block) -> int:
-    """Tokens of an output in the gate's unit; of one beside others in its message by its characters / 4."""
+    """Tokens of an output in the trigger's unit; of one beside others in its message by its characters / 4."""
     if len(item.message.blocks) == 1:
         return item.size
     return (2 * result_chars(block) + 4) // 8

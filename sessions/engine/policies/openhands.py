@@ -1,35 +1,14 @@
-"""OpenHands' condensers (policies 9): five of V0, and the SDK's.
+"""OpenHands' condensers: five of V0 (policies 9.1), and the SDK's (policies 9.2).
 
-Those of V0 (policies 9.1) are All-Hands-AI/OpenHands ``openhands/memory/condenser/impl/`` (0.62.0), a file for each.  A
-tool pair that a cut splits leaves the request altogether, as unmatched calls do there.
+A tool pair that a cut of V0's splits leaves the request altogether, as unmatched calls do there.  An observation is a
+message with tool results.
 
-``openhands_amortized``: over ``max_size`` events the first ``keep_first`` and the newest ``max_size // 2 − kept`` stay,
-without a summary.
+``openhands_recent``: with fewer events than that the original sends the first ones twice; a replay does not.  With
+``max_events`` no greater than ``keep_first`` its tail is the whole history.
 
-``openhands_llm_summarizing``: over ``max_size`` events the first ``keep_first`` stay, then the summary, then the newest
-``max_size // 2 − kept − 1``.  The earlier summary is handed to the call apart from the events.  121 events with 120 and
-4: 62 are forgotten, the view has 60.
+``openhands_window`` acts on request alone, when the provider refused the context.
 
-``openhands_masking``: every observation that is not among the newest ``attention_window`` events is masked, at every
-request.  An observation is a message with tool results.
-
-``openhands_recent``: the first ``keep_first`` and the newest ``max_events − kept`` of all events, at every request
-anew.  With fewer events than that the original sends the first ones twice; a replay does not.  With ``max_events`` no
-greater than ``keep_first`` its tail is the whole history.
-
-``openhands_window``: it acts on request alone, when the provider refused the context.  Essential are system messages,
-the first user message and the recall that belongs to it (call and observation); of the others, the newest ``max(1, n //
-2)`` count back from the end, without leading observations.  Everything else is forgotten.
-
-``openhands_sdk`` (policies 9.2): OpenHands/software-agent-sdk
-``openhands-sdk/openhands/sdk/context/condenser/llm_summarizing_condenser.py`` (1.58.0).  Reasons: more than
-``max_size`` events; more tokens than ``max_tokens`` or the model's limit, the lesser; a request that the provider
-refused.  Each wants a number of newest events to stay, the smallest counts: ``max_size // 2 − keep_first − 1``; half of
-the events likewise; or so many that what goes weighs over total − limit // 2.  Both edges of what is forgotten move
-forward to the next place that splits no unit: calls with their results, the calls of one reply, a tool loop that began
-with thinking.  Under a tenth of the events, or where there is no such place: nothing for the first reason, else a hard
-reset, which summarises everything after the system prompt.  80 events with 4 kept: at 81, 35 newest stay and 42 are
-forgotten.  240 and 2: at 241, 117 and 122.  The count there is of the tokenizer, o200k here.
+``openhands_sdk``: the count there is of the tokenizer, o200k here.
 """
 
 from __future__ import annotations
@@ -44,7 +23,7 @@ from sessions.engine.policies._client import client, shown_cut
 from sessions.engine.policies._lists import SYSTEM, TOOL, USER, has_calls, role_of
 from sessions.engine.policies._pairs import mended, orphans_param
 from sessions.engine.policies.edits import clear_results
-from sessions.engine.policies.params import NoParams, param, when
+from sessions.engine.policies.params import LIMIT, NoParams, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View, when_refused
 from sessions.engine.transcript.types import Kind
 
@@ -241,9 +220,7 @@ class SdkParams:
 
     max_size: int = max_size_param(80)
     keep_first: int = keep_first_param(4)
-    max_tokens: int | None = when(
-        None, "Tokens, over", "At most the window; none: the window", "tokens", 1, 10_000_000, 1_000
-    )
+    max_tokens: int | None = when(None, "Tokens, over", "At most the window; none: the window", *LIMIT)
     minimum_progress: float = param(
         0.1, "Least progress", "Share of the events that must be forgotten", "of events", 0.01, 0.99, 0.01
     )

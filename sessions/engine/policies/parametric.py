@@ -1,4 +1,4 @@
-"""The policy of an agent of one's own: any gate with any edit, every number a parameter.
+"""The policy of an agent of one's own: any triggers with any edit, every number a parameter.
 
 Triggers that are set are joined by any or all; guards (messages since the last one, worth it, calls expected) must
 hold besides.  The edit leaves the first and the last messages alone and never splits a tool pair.
@@ -15,7 +15,7 @@ from sessions.engine.base.comparisons import reaches
 from sessions.engine.policies._lists import apart, turn_starts, used
 from sessions.engine.policies._looked import n_conversation
 from sessions.engine.policies.edits import MEDIA, clear_results, drop_media, drop_thinking, result_chars, thinks
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import LIMIT, MESSAGES, PERCENT, TOKENS, Told, choice, param, stop_after, when
 from sessions.engine.policies.policy import EditFailed, Gate, Item, Policy, View, cut_to, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
@@ -30,7 +30,7 @@ EDITS = (*CUTS, "mask results", "clear thinking", "drop images")
 
 @dataclass(frozen=True, slots=True)
 class Params(Told):
-    """Any gate with any edit: triggers left at none do not count."""
+    """Any triggers with any edit; those left at none do not count."""
 
     share: float | None = when(
         80.0, "Share of the window", "Of the static or the effective window", "%", 1, 100, 0.5, optional=True
@@ -38,12 +38,10 @@ class Params(Told):
     capacity: str = choice(
         ("static", "effective"), "Window", "The whole window, or the window without the system overhead", group="when"
     )
-    tokens: int | None = when(
-        None, "Tokens in use", "Fires from so many on; none: does not count", "tokens", 1, 10_000_000, 1_000
-    )
-    reserve: int | None = when(None, "Reserve", "Fires this far under the window", "tokens", 0, 1_000_000, 1_000)
+    tokens: int | None = when(None, "Tokens in use", "Fires from so many on; none: does not count", *LIMIT)
+    reserve: int | None = when(None, "Reserve", "Fires this far under the window", *TOKENS)
     kilobytes: int | None = when(None, "Body size", "Bytes of the list", "KB", 1, 1_000_000, 100)
-    messages: int | None = when(None, "Messages", "In the list, system messages not counted", "messages", 1, 100_000)
+    messages: int | None = when(None, "Messages", "In the list, system messages not counted", *MESSAGES)
     turns: int | None = when(None, "Turns", "Typed prompts since the last compaction", "turns", 1, 10_000)
     idle_minutes: int | None = when(
         None, "Idle", "The cache is cold then: rewriting it costs nothing extra", "minutes", 1, 10_000
@@ -63,7 +61,7 @@ class Params(Told):
         group="when",
     )
     min_messages: int = when(0, "Messages since the last one", "At least this many new ones", "messages", 0, 10_000)
-    reclaim: int | None = when(None, "Least share to free", "At least this share of the context would go", "%", 1, 100)
+    reclaim: int | None = when(None, "Least share to free", "At least this share of the context would go", *PERCENT)
     remaining_calls: int | None = when(
         None, "Calls still expected", "As many calls are expected as were made so far", "calls", 0, 100_000
     )
@@ -86,15 +84,7 @@ class Params(Told):
     summary_cap: int | None = param(
         None, "Summary at most", "A longer one is cut; none: no limit", "tokens", 0, 1_000_000, 500, group="summary"
     )
-    breaker: int | None = param(
-        3,
-        "Stop after failures",
-        "Failed attempts in a row before it stops; none: never",
-        "failures",
-        1,
-        100,
-        optional=True,
-    )
+    breaker: int | None = stop_after("attempts in a row before it stops")
 
 
 class Condition(NamedTuple):
@@ -161,7 +151,7 @@ def guards(params: Any, view: View, reclaimed: Callable[[], int] | None) -> Iter
 def ask(params: Any, view: View, reclaimed: Callable[[], int] | None = None) -> Gate:
     """Any or all of the triggers, at the moment asked for, and every guard.
 
-    ``reclaimed`` gives the tokens that the edit would free, None where nobody can tell before.  The gate reports the
+    ``reclaimed`` gives the tokens that the edit would free, None where nobody can tell before.  What is reported is the
     trigger that fired, else the one that is nearest to its threshold.
     """
     operator = params.operator
@@ -354,7 +344,7 @@ def remade(names: Iterable[str], defaults: Mapping[str, Any], text: str) -> type
 
 
 def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
-    """A policy of this gate and this edit under other defaults; raises TypeError for an unknown parameter."""
+    """A policy of this trigger and this edit under other defaults; raises TypeError for an unknown parameter."""
     made = remade(FIELDS, defaults, f"The parametric policy's parameters with the defaults of {label}.")
     drawn = ("share", "tokens", "messages", "turns")
     threshold = next((n for n in drawn if defaults.get(n, FIELDS[n].default)), "share")

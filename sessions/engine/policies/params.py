@@ -19,12 +19,19 @@ from sessions.engine.base.words import united
 NONE_WORDS = frozenset({"", "none", "off", "no"})
 MAX_NAMES, MAX_NAME = 100, 120
 
+# What parameters often range over: unit, from, to, in steps of.
+TOKENS, FINE_TOKENS = ("tokens", 0, 1_000_000, 1_000), ("tokens", 0, 1_000_000, 500)
+PROMPT, MANY_TOKENS = ("tokens", 0, 2_000_000, 1_000), ("tokens", 0, 10_000_000, 1_000)
+LIMIT = ("tokens", 1, 10_000_000, 1_000)
+MESSAGES, FEW_MESSAGES = ("messages", 1, 100_000), ("messages", 0, 1_000)
+PERCENT, SHARE, POINTS = ("%", 1, 100), ("of the window", 0.01, 1, 0.01), ("points", -10, 10)
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
     """What a form or the command line needs to know of one parameter.
 
-    ``group`` is "when" (the gate), "how" (the edit) or "summary"; ``low``, ``high`` and ``step`` bound a number;
+    ``group`` is "when" (the trigger), "how" (the edit) or "summary"; ``low``, ``high`` and ``step`` bound a number;
     ``choices`` lists the words allowed; ``optional`` allows None ("none" on the command line); ``words`` takes names,
     separated by commas or spaces.
     """
@@ -88,7 +95,7 @@ def param(  # noqa: PLR0917 - in the order of a form: label, help, unit, from, t
 
 
 def when(default: Any, label: str, *facts: Any, **more: Any) -> Any:
-    """A parameter of the gate; what else is given is as in ``param``."""
+    """A parameter of the trigger; what else is given is as in ``param``."""
     return param(default, label, *facts, group="when", **more)
 
 
@@ -97,9 +104,14 @@ def choice(choices: tuple[str, ...], label: str, text: str = "", *, default: str
     return param(default or choices[0], label, text, choices=choices, group=group)
 
 
+def stop_after(what: str) -> Any:
+    """After how many failures in a row a policy stops."""
+    return param(3, "Stop after failures", f"Failed {what}; none: never", "failures", 1, 100, optional=True)
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
-    """Parameters of a policy whose gate may be told the provider's last usage (replay-semantics 4): whether it is."""
+    """Parameters of a policy whose trigger may be told the last usage: whether it is (replay-semantics 4)."""
 
     usage: str = choice(
         ("recorded", "none"),
@@ -115,7 +127,7 @@ class NoParams:
 
 
 def is_told(params: object) -> bool:
-    """Whether gates are told the provider's last usage where there is one."""
+    """Whether triggers are told the provider's last usage where there is one."""
     return getattr(params, "usage", "recorded") != "none"
 
 

@@ -1,13 +1,8 @@
 """pi's compaction: everything before a cut becomes a summary, kept up to date (policies 11.1).
 
-badlogic/pi-mono ``packages/coding-agent/src/core/compaction/compaction.ts`` (0.73.1).  Between turns: total tokens
-of the last reply > window − 16,384.  Also when the provider refuses a request.  Walking back, messages are summed
-until they reach ``keep_recent``; the cut is at the first message from there on that is no tool result; where
-there is none, and where the sum is never reached, at the first message of all.  The earlier summary is updated.  A
-cut inside a turn makes two calls: the history before the turn, and the turn's beginning.  Names of files read and
-written since the start stand after the summary, here as a message of their own.
-
-``when=requests`` asks at every request, what came after the last reply counted by estimate.
+Where no message from the cut on will do, and where the sum is never reached, the cut is at the first message of all.
+Names of files are a message of their own here.  ``when=requests`` asks at every request, what came after the last reply
+counted by estimate.
 """
 
 from __future__ import annotations
@@ -18,7 +13,7 @@ from typing import NamedTuple
 
 from sessions.engine.policies._lists import ASSISTANT, TOOL, USER, apart, role_of
 from sessions.engine.policies.edits import marker
-from sessions.engine.policies.params import Told, choice, is_told, param, when
+from sessions.engine.policies.params import MANY_TOKENS, Told, choice, is_told, param, when
 from sessions.engine.policies.policy import Draft, Gate, Item, Policy, View
 from sessions.engine.transcript.types import Kind
 
@@ -30,9 +25,7 @@ class Params(Told):
     """Reserve and what is kept."""
 
     reserve: int = when(16_384, "Reserve", "Compacts over the window less this", "tokens", 0, 1_000_000, 1_024)
-    keep_recent: int = param(
-        20_000, "Keep recent", "Newest messages that reach this stay", "tokens", 0, 10_000_000, 1_000
-    )
+    keep_recent: int = param(20_000, "Keep recent", "Newest messages that reach this stay", *MANY_TOKENS)
     when: str = choice(("turns", "requests"), "Asked", "Between turns alone, or at every request", group="when")
 
 

@@ -1,7 +1,7 @@
-"""What a policy is, and what it is given: gates (when to compact) and edits (how), pure functions of a View.
+"""What a policy is, and what it is given: triggers (when to compact) and edits (how), pure functions of a View.
 
-A policy module declares ``POLICY = Policy(...)``: one gate and one edit, or a pipeline of layers, each with its own.
-At every request each gate is asked once, in order; where it fires, its edit says how the message list stands
+A policy module declares ``POLICY = Policy(...)``: one trigger (``gate``) and one edit, or a pipeline of layers of both.
+At every request each trigger is asked once, in order; where it fires, its edit says how the message list stands
 afterwards.  Nothing else may change a context.
 """
 
@@ -26,10 +26,10 @@ class SummaryFailed(EditFailed):
 
 
 class Gate(NamedTuple):
-    """A gate's answer at one request: whether it fires, on what measured value, against what.
+    """A trigger's answer at one request: whether it fires, on what measured value, against what.
 
     ``measure`` and ``threshold`` are in ``unit``; ``operator`` is ">=" or ">"; ``level`` is the step of a ladder
-    ("ok", "warn", "compact", "blocked") where the policy has one.
+    ("ok", "warn", "compact", "blocked") where the policy has one.  ``is_told``: the measure is the client's own count.
     """
 
     fires: bool
@@ -39,6 +39,7 @@ class Gate(NamedTuple):
     operator: str
     unit: str
     level: str = ""
+    is_told: bool = False
 
     @classmethod
     def over(cls, measure: int, threshold: int, reason: str, unit: str = "tokens") -> Gate:
@@ -57,7 +58,7 @@ class Item:
     """One message as it stands in the context.
 
     ``id`` is the message's, kept through edits; ``e<k>.<n>`` for what event k inserted.  ``tokens`` are display
-    tokens; ``size`` is in the gate's unit.  ``step`` is the step it entered with (replay-semantics 3), -1 when
+    tokens; ``size`` is in the trigger's unit.  ``step`` is the step it entered with (replay-semantics 3), -1 when
     inserted.
     """
 
@@ -81,7 +82,7 @@ class LastUsage(NamedTuple):
     """What the provider would have reported for the request before (replay-semantics 4).
 
     ``input`` and ``output`` are tokens of that request; ``size_then`` the list's size when it was sent and ``tail``
-    the size of what came after its reply, both in the gate's unit.  ``written`` is the output as the transcript has
+    the size of what came after its reply, both in the trigger's unit.  ``written`` is the output as the transcript has
     it, a streaming placeholder too; None where it has none.
     """
 
@@ -105,8 +106,8 @@ NOTHING_SENT = LastUsage(0, 0, 0, 0)
 class State:
     """What a policy remembers between requests: kept by the replay, one object, nothing hidden.
 
-    ``failures`` counts failed attempts in a row, ``still_on`` events in a row that left the gate on; ``stopped`` says
-    why the policy gave up, "" while it has not.  The ``…_since_event`` count since the last event, else since the
+    ``failures`` counts failed attempts in a row, ``still_on`` events in a row that left the trigger on; ``stopped``
+    says why the policy gave up, "" while it has not.  The ``…_since_event`` count since the last event, else since the
     start; ``last_summary`` are the items that the last summary call inserted and that still stand.  ``cleared`` are
     the call ids whose results an edit in place changed.  ``memory`` is the policy's own: plain values under names it
     documents.
@@ -135,7 +136,7 @@ class Draft(NamedTuple):
 
 
 class Tools(Protocol):
-    """What a gate or an edit may ask of the replay: items made, words, and what they weigh or measure."""
+    """What a trigger or an edit may ask of the replay: items made, words, and what they weigh or measure."""
 
     @property
     def summarize(self) -> Callable[..., tuple[Item, ...]]:
@@ -168,7 +169,7 @@ class Tools(Protocol):
         """Display tokens of a text: its count by the session's ratio."""
 
     def size_by(self, item: Item, estimator: str) -> int:
-        """Size of an item under another estimator than the gate's, in that one's unit."""
+        """Size of an item under another estimator than the trigger's, in that one's unit."""
 
     def reported_reasoning(self, item: Item) -> int:
         """Tokens of reasoning that the provider reported of the reply whose thinking an item holds; 0 elsewhere."""
@@ -184,7 +185,7 @@ def item_tails(items: Sequence[Item], kept: Sequence[Item]) -> list[int]:
 class View:
     """The session as a policy sees it at one request, under itself.
 
-    ``items`` is the message list about to be sent, ``size`` its total in the gate's unit, ``usage`` None before the
+    ``items`` is the message list about to be sent, ``size`` its total in the trigger's unit, ``usage`` None before the
     first request and where withheld.  ``window`` and ``overhead`` (system prompt and tools) are display tokens.
     ``context`` is the display size of what would be sent; ``unedited`` the same had no edit in place been made since
     the last event that took messages out (what a client holds whose provider clears for it).  ``results`` are the
@@ -224,7 +225,7 @@ class View:
 
 
 def when_refused(reason: str, level: str = "") -> Callable[[object, View], Gate]:
-    """The gate of a policy that acts once the provider refuses: it fires where the request is ``rejected``."""
+    """The trigger of a policy that acts once the provider refuses: it fires where the request is ``rejected``."""
     return lambda _, view: Gate(view.rejected, reason, view.context, view.window, ">", "tokens", level)
 
 
@@ -239,11 +240,11 @@ In place is far cheaper for edits that come at every request: use it wherever th
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One step of a pipeline: its gate, its edit, what it reports under.
+    """One step of a pipeline: its trigger (``gate``), its edit, what it reports under.
 
     ``cheap``: an edit of its that fails is told of and not counted, one that frees nothing is no attempt at all, and it
-    goes on when the breaker has stopped the others.  ``drawn`` marks the layer whose gate is the policy's own on charts
-    and in ``gates``: the last one where none is marked.
+    goes on when the breaker has stopped the others.  ``drawn`` marks the layer whose trigger is the policy's own on
+    charts and in ``gates``: the last one where none is marked.
     """
 
     name: str
@@ -256,13 +257,13 @@ class Layer:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One compaction policy: data, and a gate with its edit, or ``layers`` of them in the order asked.
+    """One compaction policy: data, and a trigger with its edit, or ``layers`` of them in the order asked.
 
-    ``estimator`` names the estimator its gates measure with; ``source`` says where the rule comes from, ``tier`` how
+    ``estimator`` names the estimator its triggers measure with; ``source`` says where the rule comes from, ``tier`` how
     it is proven ("founding", "differential", "golden", "preset").  ``shares_prefix`` is true when its summary call is
     sent with the conversation's own prefix and so reads the cache; ``summary_calls`` is false for policies that never
     call a model.  ``threshold_param`` names the parameter that dragging the threshold line sets.  ``caveats`` say in
-    words what it does not guarantee (policies 2.5).  ``slack`` is by how many times what its gate measures may
+    words what it does not guarantee (policies 2.5).  ``slack`` is by how many times what its trigger measures may
     exceed what it measures of a list where all that it counts is as much or more: 1 unless it scales its estimate.
     """
 
@@ -284,14 +285,14 @@ class Policy:
 
     @property
     def pipeline(self) -> tuple[Layer, ...]:
-        """The layers; a policy of one gate and one edit is a pipeline of one."""
+        """The layers; a policy of one trigger and one edit is a pipeline of one."""
         if self.gate is None or self.edit is None:
             return self.layers
         return (Layer(self.name, self.label, self.gate, self.edit, drawn=True), *self.layers)
 
     @property
     def drawn(self) -> Layer:
-        """The layer whose gate is the policy's own."""
+        """The layer whose trigger is the policy's own."""
         layers = self.pipeline
         return next((layer for layer in layers if layer.drawn), layers[-1])
 
@@ -304,7 +305,7 @@ class Policy:
     def asked(
         self, params: Any, window: int, model: ModelInfo, *, overhead: int = 0, usage: LastUsage | None = None
     ) -> Gate:
-        """What its own gate says of a request with nothing in it; ``usage`` is that of the request before, if any."""
+        """What its own trigger says of a request with nothing in it; ``usage`` is that of the one before, if any."""
         view = View([], 0, 0, usage, window, overhead, 0, model, State(), cast("Tools", None))
         return self.drawn.gate(params, view)
 

@@ -1,20 +1,9 @@
-"""Presets of the parametric policy: a gate and an edit each, said in its parameters.
+"""Presets of the parametric policy: a trigger and an edit each, said in its parameters.
 
-``batched_masking`` (policies 14.2): masking at every turn loses the cached prefix each time; a batch pays for its one
-rewrite.
-
-``cold_cache``: after five idle minutes the cached prefix has expired, the whole context is written anew anyway.  Both
-triggers must hold, so busy stretches are never interrupted.
-
-``effective_window``: what system prompt and tools leave for messages (seeds 3.2).
-
-``kimi`` (policies 11.19): the last two user or assistant messages stay; the rest becomes one user message.  128k:
-78,000; 200k: 150,000; 1M: 850,000.
-
-``mini_swe_agent_summary`` (policies 11.21): system prompt and task stay in front of the summary, the last two assistant
-turns behind it.  The operator is not recorded: at or over is assumed.
-
-``smolagents_screenshots``: the documented callback for vision agents (policies 11.18).
+``batched_masking`` (policies 14.2), ``effective_window`` (seeds 3.2), ``kimi`` (policies 11.19),
+``mini_swe_agent_summary`` (policies 11.21), ``smolagents_screenshots`` (policies 11.18).  ``cold_cache``: after five
+idle minutes the cached prefix has expired, the whole context is written anew anyway.  Both triggers must hold, so busy
+stretches are never interrupted.
 """
 
 from __future__ import annotations

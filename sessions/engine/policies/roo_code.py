@@ -1,11 +1,5 @@
 """Roo Code: condense, and where that fails hide half of the messages (policies 11.4).
 
-RooCodeInc/Roo-Code ``src/core/context-management/index.ts`` and ``src/core/condense/index.ts`` (2026-04-14).  Tokens
-are the last reply's in full plus the estimate of the newest message; it condenses when they are ≥ the threshold percent
-of the window or > ``0.9·window − reserved``.  Condensing is a fresh start: one user message with the summary.  Where
-the summary fails, or at most one message came since the last one, and tokens are over what is allowed, the sliding
-window hides half of the visible messages after the first, an even number, behind a marker.
-
 The message also carries the command blocks of the first message, outlines of files read and, in an automatic run, the
 environment: their sizes are not in a transcript and are left out.  Where half of a tool pair would be hidden, the other
 half is hidden too.
@@ -16,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sessions.engine.policies._lists import apart, only_whole, used
-from sessions.engine.policies.params import Told, choice, param, when
+from sessions.engine.policies.params import PERCENT, Told, choice, param, when
 from sessions.engine.policies.policy import Draft, EditFailed, Gate, Item, Policy, SummaryFailed, View
 
 DEFAULT_RESERVED = 8_192
@@ -30,7 +24,7 @@ class Params(Told):
     max_tokens: int | None = when(None, "Reserved for the reply", "None: 8,192", "tokens", 0, 1_000_000, 1_024)
     buffer_percent: int = when(10, "Buffer", "Share of the window kept free", "%", 0, 100)
     auto_condense: str = choice(("on", "off"), "Condense", "Off: the sliding window alone", group="when")
-    hide_percent: int = param(50, "Hide", "Of the visible messages after the first", "%", 1, 100)
+    hide_percent: int = param(50, "Hide", "Of the visible messages after the first", *PERCENT)
 
 
 def allowed(params: Params, window: int) -> int:

@@ -1,11 +1,6 @@
 """SummarizeEveryNTurns: whenever n + keep turns are not summarised, the first n become a checkpoint (policies 11.7).
 
-The fork of SWE-agent behind "The Complexity Trap" (arXiv 2508.21433).  A turn is a reply and what follows it.  What
-stands before the first turn (the task) stays; the checkpoint is an assistant message; its summary call is given the
-checkpoint before it.
-
-As read in the fork, the call that triggers shows the newest checkpoint alone and later calls show all of them:
-``checkpoints`` chooses one.
+``checkpoints`` chooses whether the newest stands alone, as in the call that triggers there, or all of them.
 """
 
 from __future__ import annotations

@@ -1,9 +1,5 @@
 """SWE-agent LastNObservations: all but the newest observations are elided, in batches on demand (policies 11.6).
 
-SWE-agent/SWE-agent ``sweagent/agent/history_processors.py``.  Of N observations, ``last = max(0, (N // polling) ×
-polling − n)``; those at 1 to last − 1 become one line: "Old environment output: (k lines omitted)".  Number 0 is the
-task and stays, so from n to n + polling − 1 newest ones stay whole.
-
 An observation is a message with tool results, number 0 the first user message; in a session without tool results every
 user message is one (actions as text).  Demonstrations are not in a replay's list; the tags ``keep_output`` and
 ``remove_output``, which override the rule, are not recorded.  How many lines were omitted is not counted.

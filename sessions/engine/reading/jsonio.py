@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -26,6 +27,8 @@ PROGRESS_BYTES = 1024 * 1024
 PIECE_BYTES = 1024 * 1024
 TEXT = "#text"
 """As the whole path of an origin: what stands there is text and no JSON."""
+INSIDE = "#inside"
+"""First in the path of an origin in another file: the next tells how many steps lead to what was read as a file."""
 _BLANK = b" \t\r\n\0"
 _WIDE_BOMS = (b"\xff\xfe", b"\xfe\xff")
 _CLOSING = (b"]", b"}", b"],", b"},", b"]}", b"}]")
@@ -110,6 +113,8 @@ def _length_of_first(data: bytes) -> int:
     return len(data)
 
 
+_OBJECT = re.compile(rb"^\{[ \t]*\r?\n.*?^\}(?=[ \t\r]*$)", re.DOTALL | re.MULTILINE)
+"""An object that a printer wrote over several lines, its braces alone on the first and the last."""
 _SEAM = re.compile(rb"\}[ \t\r]*\n[ \t\r\n]*\{")
 """Where one object ends and another begins with no comma between: in JSON, a string holds no newline."""
 
@@ -260,13 +265,15 @@ class Source:
         if origin.path == (TEXT,):
             self.file.seek(origin.offset)
             return self.file.read(origin.length).removeprefix(BOM).decode("utf-8", errors="replace")
-        span = (origin.offset, origin.length)
+        span, steps = (origin.offset, origin.length), origin.path
+        if steps[:1] == (INSIDE,):
+            steps = steps[2:]
         if span == (0, self.size):
-            return follow(self.document(), origin.path)
+            return follow(self.document(), steps)
         if self._last is None or self._last[0] != span:
             self.file.seek(origin.offset)
             self._last = (span, loads(self.file.read(origin.length)))
-        return follow(self._last[1], origin.path)
+        return follow(self._last[1], steps)
 
     def _cell(self, database: Database, table: str, key: int, path: tuple[str | int, ...]) -> Any:
         """What stands at ``path`` in a row; JSON in a cell is parsed once for all its parts that are read in turn."""
@@ -326,16 +333,22 @@ def _line(number: int, offset: int, length: int, parts: list[bytes], end: bytes)
 
 
 def _printed(data: bytes) -> Any:
-    """One JSON value, or the objects that stand one after another, each from a line of its own on."""
+    """One JSON value, or the objects that stand one after another, each from a line of its own on.
+
+    What a program said between them is no part of any, as long as they are most of the text.
+    """
     try:
         return loads(data)
     except JsonProblem as problem:
-        if problem.reason != EXTRA or not _SEAM.search(data):
+        if problem.reason != EXTRA:
             raise
-        try:
-            return loads(b"[" + _SEAM.sub(b"},{", data.removeprefix(BOM)) + b"]")
-        except JsonProblem:
-            raise problem from None
+        found = _OBJECT.findall(data)
+        parts = [_SEAM.sub(b"},{", data.removeprefix(BOM))] if _SEAM.search(data) else []
+        parts += [b",".join(found)] if len(found) > 1 and 2 * sum(map(len, found)) > len(data) else []
+        for part in parts:
+            with suppress(JsonProblem):
+                return loads(b"[" + part + b"]")
+        raise
 
 
 def _is_torn(lines: list[Line], n_values: int) -> bool:

@@ -33,6 +33,7 @@ from sessions.engine.reading.formats._error_body import MESSAGE_KEYS
 from sessions.engine.reading.formats._values import as_dict, as_list, count_of
 from sessions.engine.reading.json_values import JsonProblem, loads
 from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.noted_limits import noted_limits
 from sessions.engine.reading.noted_replies import noted_replies
 from sessions.engine.transcript.recorded_events import ENDS, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Role, Transcript
@@ -48,7 +49,7 @@ SESSION, SETTINGS = "messages.jsonl", "meta.json"
 MAX_BYTES = 4_000_000
 _COUNTED = re.compile(rb"cache[\w.]*\"[\s:,]", re.IGNORECASE)
 """That a file has a place for cached tokens: without one it does not say that there were none."""
-LEAST_CALLS, LEAST_SENT = 10, 100_000
+LEAST_CALLS, LEAST_SENT, HARDLY = 10, 100_000, 0.1
 """Calls without any cached token, and what they sent in tokens, from which that is told."""
 LEAST, ALIKE, SHOWN = 3, 0.01, 3
 """Calls at least; share within which their openings are as long; written sizes that are named."""
@@ -91,7 +92,8 @@ def noted_events(parsed: Parsed, source: Source, contents: Contents) -> Parsed:
     told = tuple(_refused_in_text(transcript, contents) for transcript in parsed.transcripts)
     parsed = _with_errors_behind(replace(parsed, transcripts=noted_replies(told, source)), source)
     listed = replace(parsed, transcripts=tuple(_listed(transcript, contents) for transcript in parsed.transcripts))
-    return _with_settings(noted_unread(listed, source), source.file)
+    limited = replace(listed, transcripts=noted_limits(listed.transcripts, source))
+    return _with_settings(noted_unread(limited, source), source.file)
 
 
 def _listed(transcript: Transcript, contents: Contents) -> Transcript:
@@ -161,7 +163,7 @@ def _with_event(parsed: Parsed, kind: EventKind, words: str) -> Parsed:
 
 
 def _uncached(transcripts: tuple[Transcript, ...]) -> str:
-    """That no call to Claude has a token of the cache, in words; "" where one has, or where little was sent.
+    """That calls to Claude have no token of the cache, or hardly one and wrote none, in words; else "".
 
     Anthropic caches what a request asks it to; other providers do it by themselves, or do not tell.
     """
@@ -170,12 +172,15 @@ def _uncached(transcripts: tuple[Transcript, ...]) -> str:
     sent = sum(usage.context for usage in usages)
     if len(usages) < LEAST_CALLS or len(usages) < len(requests) or sent < LEAST_SENT:
         return ""
-    if any(usage.cache_read or usage.cache_write for usage in usages) or any("claude" not in r.model for r in requests):
+    read, n = sum(usage.cache_read for usage in usages), len(usages)
+    is_written = any(usage.cache_write for usage in usages)
+    if is_written or read > HARDLY * sent or any("claude" not in r.model for r in requests):
         return ""
-    return (
-        f"By the record no token of the {len(usages):,} calls of this file came from the cache, of {sent:,} of input;"
-        " prompt caching has to be asked for"
-    )
+    if not read:
+        came = f"By the record no token of the {n:,} calls of this file came from the cache, of {sent:,} of input"
+        return f"{came}; prompt caching has to be asked for"
+    came = f"By the record {read:,} of {sent:,} tokens of input, {100 * read / sent:.0f}%, came from the cache"
+    return f"{came} on the {n:,} calls of this file, and none was written to it"
 
 
 def _written(transcript: Transcript) -> int:

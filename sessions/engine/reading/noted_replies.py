@@ -25,6 +25,8 @@ _CUTS = tuple(sorted(word.encode() for reason in CUT_REASONS for word in (reason
 _CUT_VALUE = re.compile(rb'[:\[]\s*\\?"(?:%s)' % b"|".join(_CUTS))
 MAXIMA = frozenset({2_048, 4_096, 8_192, 16_384, 32_768, 65_536, 32_000, 64_000, 128_000})
 """Tokens that replies are often allowed at most."""
+LEAST_ALIKE, MANY_ALIKE = 256, 3
+"""Tokens of replies that are the longest of a session, and how many have them exactly, from which a limit is seen."""
 _LISTS = frozenset({"choices", "candidates", "generations", "attributes"})
 """Lists around a reply that hold nothing of another."""
 _MISSED = re.compile(rb'"cache_miss_reason": ?\{')
@@ -121,12 +123,17 @@ def _cut_before(transcript: Transcript, source: Source) -> Transcript:
 
 
 def _at_maximum(transcript: Transcript, source: Source) -> Transcript:
-    """The same with replies of exactly a usual maximum, of which no record says how they ended, each as an event."""
+    """The same with replies of exactly a usual maximum, or of one size that none passes, whose end no record tells."""
     found = []
-    exact = [r for r in transcript.requests if r.usage and r.usage.output in MAXIMA and not r.usage.placeholder]
+    outputs = Counter(r.usage.output for r in transcript.requests if r.usage and not r.usage.placeholder)
+    most = max(outputs, default=0)
+    is_alike = most >= LEAST_ALIKE and outputs[most] >= MANY_ALIKE
+    limits = MAXIMA | ({most} if is_alike else frozenset())
+    exact = [r for r in transcript.requests if r.usage and r.usage.output in limits and not r.usage.placeholder]
     for request, stop, origin in _untold(transcript, exact):
         if request.usage and not any(_reasons_at(source, origin, own=True)):
-            words = f"exactly {request.usage.output:,} tokens, a usual maximum"
+            limit = "a usual maximum" if request.usage.output in MAXIMA else "the most of any reply"
+            words = f"exactly {request.usage.output:,} tokens, {limit}"
             found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words))
     return replace(transcript, events=(*transcript.events, *found)) if found else transcript
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, BinaryIO, cast
 
 from sessions.engine.base import limits, registry
@@ -12,12 +12,13 @@ from sessions.engine.base.errors import TEXT_AGAIN, BadParameter, EngineError, T
 from sessions.engine.reading import byte_breakdown, unpacking
 from sessions.engine.reading.formats import PARTLY, UNKNOWN, Format, Sniff
 from sessions.engine.reading.formats._marks import LAST, PLAIN, can_mean, names_in, shapes_of
-from sessions.engine.reading.jsonio import Head, JsonProblem, Source
+from sessions.engine.reading.formats._records import objects
+from sessions.engine.reading.jsonio import INSIDE, Head, JsonProblem, Source, dumps
 from sessions.engine.reading.measure import Measure, OnMedia, settle
 from sessions.engine.reading.noted_events import noted_events
 from sessions.engine.reading.understood import noted, plausible, unknown_share
 from sessions.engine.tokens.tokenizer import TokenCounter
-from sessions.engine.transcript.types import Content, Fate, Message, Parsed
+from sessions.engine.transcript.types import Content, Fate, Message, Origin, Parsed, Skipped, Transcript
 
 OTHER_KINDS = (
     (b"\x89PNG", "a PNG picture"), (b"\xff\xd8\xff", "a JPEG picture"), (b"GIF8", "a GIF picture"), (b"%PDF", "a PDF"),
@@ -56,10 +57,12 @@ def read_transcripts(
     of the branch to select in place of the latest one; raises BadParameter where no rewind left it.
     """
     source = Source(file, name, on_progress)
-    chosen, reason = (_named(format), "chosen by name") if format else _sniffed(source)
+    chosen, reason, inner = _by_name(source, _named(format)) if format else _sniffed(source)
     own = TokenCounter() if counter is None else counter
     try:
-        parsed = plausible(settle(_of_format(chosen.parse(source, Measure(own, on_media)), chosen.name), own))
+        measure = Measure(own, on_media)
+        parsed = inner.parse(source, measure) if inner else chosen.parse(source, measure)
+        parsed = plausible(settle(_of_format(parsed, chosen.name), own))
     finally:
         if counter is None:
             own.close()
@@ -117,7 +120,7 @@ def read_contents(file: BinaryIO | Source, format_name: str, message: Message) -
     """
     try:
         values = read_values(file if isinstance(file, Source) else Source(file), message)
-        return _named(format_name).contents(values, message)
+        return _named(format_name).contents(values, _of_inner(message))
     except OSError as error:
         raise TextGone(error) from error
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -153,22 +156,85 @@ def recognise(file: BinaryIO, name: str = "") -> str:
     return _sniffed(Source(file, name))[1]
 
 
+@dataclass(frozen=True, slots=True)
+class Inner:
+    """A transcript inside another file (formats 2.5): where, its path, and its document or what its lines hold.
+
+    In a file of lines the path is the key under which each of them holds one of its own.
+    """
+
+    where: str
+    format: Format
+    path: tuple[str | int, ...]
+    document: Any
+    values: Sequence[Any]
+
+    def parse(self, outer: Source, measure: Measure) -> Parsed:
+        """What stands there, read as a file of its own, with every origin in the outer file."""
+        lost: list[Skipped] = []
+        found = list(self._entries(outer, lost))
+        file = io.BytesIO(b"".join(dumps(value).encode() + b"\n" for value, _ in found))
+
+        def place(origin: Origin) -> Origin:
+            at = found[origin.line - 1 if self.document is None else 0][1]
+            return replace(at, path=(INSIDE, len(at.path), *at.path, *origin.path))
+
+        def of(some: Iterable[Transcript]) -> tuple[Transcript, ...]:
+            return tuple(
+                replace(t, messages=tuple(replace(m, origins=tuple(map(place, m.origins))) for m in t.messages))
+                for t in some
+            )
+
+        parsed = self.format.parse(Source(file, outer.name), measure)
+        skipped = (*lost, *(Skipped(1, 0, one.reason) for one in parsed.skipped))
+        several = of(parsed.transcripts), of(parsed.alternatives)
+        return replace(parsed, transcripts=several[0], alternatives=several[1], skipped=skipped, fates=())
+
+    def _entries(self, outer: Source, lost: list[Skipped]) -> Iterator[tuple[Any, Origin]]:
+        whole = Origin(1, 0, outer.size, self.path)
+        if self.document is not None:
+            yield self.document, whole
+        elif outer.head().document is not None:
+            yield from ((value, replace(whole, path=(*self.path, n))) for n, value in enumerate(self.values))
+        else:
+            for line, record in objects(outer, lost):
+                if isinstance(held := record.get(str(self.path[0])), dict):
+                    yield held, line.at(*self.path)
+
+
+def _of_inner(message: Message) -> Message:
+    """A message of a file inside another with its origins as in a file of its own."""
+    if not any(origin.path[:1] == (INSIDE,) for origin in message.origins):
+        return message
+    return replace(message, origins=tuple(replace(o, path=o.path[2 + int(o.path[1]) :]) for o in message.origins))
+
+
+def _by_name(source: Source, chosen: Format) -> tuple[Format, str, Inner | None]:
+    """A format that was named, for the file or for what stands inside it."""
+    head = source.head()
+    guess = chosen.sniff(head)
+    inner = None if guess and guess.score > 0 else _inside(head)
+    return chosen, "chosen by name", inner if isinstance(inner, Inner) and inner.format is chosen else None
+
+
 def _named(name: str) -> Format:
     return cast("Format", registry.get("formats", name))
 
 
-def _sniffed(source: Source) -> tuple[Format, str]:
+def _sniffed(source: Source) -> tuple[Format, str, Inner | None]:
     if source.size == 0:
         raise NotATranscript("the file is empty", next_step="Upload a transcript")
     head = source.head()
     claims = [pair for pair in _guesses(head, meant(head)) if pair[0].score > 0]
     if not claims:
         inner, last = _inside(head), _named(LAST)
+        if isinstance(inner, Inner):
+            return inner.format, f"a {inner.format.label} transcript {inner.where}", inner
         if (guess := last.sniff(head)) and not inner:
-            return last, guess.reason
+            return last, guess.reason, None
         raise _unknown(source, head, _guesses(head, registry.plugins("formats").values()), inner)
     guess, chosen = claims[0] if len(claims) == 1 else max(claims, key=lambda pair: _understood(source, *pair))
-    return chosen, guess.reason
+    return chosen, guess.reason, None
 
 
 def meant(head: Head) -> list[Format]:
@@ -199,43 +265,56 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
     return guess.score * (1 - unknown_share(parsed))
 
 
-def _inside(head: Head) -> Advice | None:
-    """Where another agent's transcript stands in a file that is none itself, and what to do; None where none does."""
-    for where, document, values in _places(head):
+def _inside(head: Head) -> Inner | Advice | None:
+    """Another agent's transcript in a file that is none itself; what to do where there are several, or None."""
+    found: dict[tuple[str | int, ...], Inner] = {}
+    for where, path, document, values in _places(head):
         start = replace(head, document=document, values=tuple(values[:MAX_ENTRIES]))
-        found = [pair for pair in _guesses(start, meant(start)) if pair[0].score >= SURE and pair[1].name not in PLAIN]
-        if found:
-            label = found[0][1].label
-            return f"a {label} transcript inside another file", f"Save what stands {where} as a file of its own"
-    return None
+        sure = [pair for pair in _guesses(start, meant(start)) if pair[0].score >= SURE and pair[1].name not in PLAIN]
+        if sure:
+            found.setdefault(path, Inner(where, sure[0][1], path, document, values))
+    if not found:
+        return None
+    first, *others = found.values()
+    document = head.document
+    is_whole = isinstance(document, dict) or (isinstance(document, list) and (not first.path or len(document) == 1))
+    if document is None and first.document is None and not others and len(first.path) == 2:
+        return replace(first, path=first.path[1:])
+    if is_whole and (not others or not first.path):
+        return first
+    label = first.format.label
+    return f"a {label} transcript inside another file", f"Save what stands {first.where} as a file of its own"
 
 
-def _places(head: Head) -> Iterator[tuple[str, Any, Sequence[Any]]]:
-    """What could be a file of its own: where it stands, and its document or else its lines."""
+def _places(head: Head) -> Iterator[tuple[str, tuple[str | int, ...], Any, Sequence[Any]]]:
+    """What could be a file of its own: where it stands, in words and as a path, and its document or else its lines."""
     document = head.document
     if isinstance(document, dict):
         for key, value in [*document.items()][:MAX_KEYS]:
-            yield from _both(f"under {key!r}", value)
+            yield from _both(f"under {key!r}", (key,), value)
         return
     values: Sequence[Any] = head.values
     if isinstance(document, list):
-        values = document[:MAX_ENTRIES]
-        yield "in its list, a line each,", None, values
-    records = [value for value in values if isinstance(value, dict)]
+        values = document
+        yield "in its list, a line each,", (), None, values
+    records = [value for value in values[:MAX_ENTRIES] if isinstance(value, dict)]
     if records:
-        yield "in its first entry", records[0], ()
+        yield "in its first entry", (0,), records[0], ()
     for key in [*records[0]][:MAX_KEYS] if records else ():
         inner = [value for record in records if isinstance(value := record.get(key), (dict, list))]
+        if len(inner) > 1 and 2 * len(inner) > len(records):
+            yield f"under {key!r} of each, a line each,", (0, key), None, inner
         if inner:
-            yield f"under {key!r} of each, a line each,", None, inner
-            yield from _both(f"under {key!r} of the first", inner[0])
+            yield from _both(f"under {key!r} of the first", (0, key), inner[0])
 
 
-def _both(where: str, value: Any) -> Iterator[tuple[str, Any, Sequence[Any]]]:
+def _both(
+    where: str, path: tuple[str | int, ...], value: Any
+) -> Iterator[tuple[str, tuple[str | int, ...], Any, Sequence[Any]]]:
     if isinstance(value, (dict, list)) and value:
-        yield where, value, ()
+        yield where, path, value, ()
     if isinstance(value, list) and len(value) > 1:
-        yield f"{where}, a line each,", None, value
+        yield f"{where}, a line each,", path, None, value
 
 
 def _unknown(source: Source, head: Head, guesses: list[tuple[Sniff, Format]], inner: Advice | None) -> NotATranscript:

@@ -1,4 +1,4 @@
-"""The message list as a replay has changed it, with its display tokens and its size in the gate's unit."""
+"""The message list as a replay has changed it, with its display tokens and its size in the trigger's unit."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Entering(NamedTuple):
     """Messages that enter together, with their sums, made once for all replays.
 
     ``tokens`` are display tokens; ``size`` and ``reply_size`` (the part of it that is the last request's reply) are in
-    the gate's unit; ``results`` are the places of those that hold tool results; ``replied`` and ``arrived`` are the
+    the trigger's unit; ``results`` are the places of those that hold tool results; ``replied`` and ``arrived`` are the
     times of the last reply and of the last other message among them, in seconds or None.
     """
 
@@ -111,7 +111,7 @@ class PrefixWeights:
 class Context:
     """The list about to be sent, and running totals so that a request costs only what it adds.
 
-    ``tokens`` is display tokens without overhead, ``size`` the list in the gate's unit.  ``weights`` are the steps'
+    ``tokens`` is display tokens without overhead, ``size`` the list in the trigger's unit.  ``weights`` are the steps'
     measured weights (replay-semantics 3) less what left of them, ``members[k]`` how many messages step k brought,
     ``unedited[k]`` how many of them stand unedited (no entry: none) and ``standing[k]`` what those that stand weigh by
     themselves.  ``results`` are the positions that hold tool results; ``saved`` is what edits in place took off since

@@ -1,8 +1,4 @@
-"""Where a replay starts from: the settings of the client that recorded the session, else the policy's own defaults.
-
-A policy of the agent that wrote the transcript starts as that client's version had it (replay-semantics 4); what is
-given by name stands above.  The policy itself and its documented defaults do not change.
-"""
+"""Where a replay starts from: the client's settings, or the policy's own defaults (replay-semantics 4)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -21,16 +20,15 @@ def items_at(replay: Replay, request: int) -> tuple[Item, ...]:
     Raises BadParameter for a request that is not one of the replayed branch.
     """
     weighed = replay.weighed
-    steps = weighed.steps
-    place = bisect_left(steps, request, key=lambda step: step.request)
-    if place == len(steps) or steps[place].request != request:
+    place = weighed.places.get(request)
+    if place is None:
         raise BadParameter(f"no request {request} on this branch")
     items = message_items(weighed, registry.get("estimators", "wire_bytes"))
     if replay.base == "recorded":
         return tuple(_as_recorded(replay, place, items))
     event = next((e for e in reversed(replay.events) if e.request <= request), None)
     found = list(event.after) if event else []
-    for step in steps[: place + 1]:
+    for step in weighed.steps[: place + 1]:
         if event is None or step.request > event.request:
             found += [item for item in items[step.start : step.stop] if item.message.index not in weighed.left_out]
     return tuple(found)

@@ -34,7 +34,7 @@ class Replay:
     """A session under a policy.
 
     ``context_tokens``, ``labels`` and ``gates`` have one entry per request (None off the branch); ``sent`` one per
-    step of the branch.  All tokens are display tokens; gates are in the estimator's unit.  ``attempts`` are edits
+    step of the branch.  All tokens are display tokens; triggers are in the estimator's unit.  ``attempts`` are edits
     that failed; ``written`` has the texts of inserted items by id, where they have one, ``outlines`` those whose words
     are made when asked for (``wording``).  ``windows`` has the window of every request sent, in tokens: a change of
     model changes it; ``window`` is that of the session's own model.  ``cleared`` is what really left at every clearing
@@ -85,7 +85,7 @@ class Replay:
 class Options(TypedDict, total=False):
     """How a replay is made; what is left out is as ``walk_of`` has it.
 
-    ``window`` in tokens replaces the recorded window; ``estimator`` replaces the one the gate measures with.
+    ``window`` in tokens replaces the recorded window; ``estimator`` replaces the one the trigger measures with.
     ``texts`` reads messages for summarizers that need their words; ``fail`` makes summary calls fail: "always",
     "every:N" or "first:N"; ``writer`` finds what a model wrote, for the summarizer that passes it on.  ``start`` is
     where parameters start from that are not given: the recording's client, or the policy's "defaults".

@@ -65,6 +65,7 @@ class WrittenSummary(NamedTuple):
 
     ``messages`` are recorded products, which stand in place of what the policy would insert; ``room`` is what they
     leave, in tokens, for files that the recorder put back without writing them down (0: none, None: not known).
+    ``unseen`` is what the last of them weighs beyond what the file has of it: an encrypted item without its content.
     ``is_outline``: its drafts have sizes, and words only when somebody asks for them (``outlines``).
     """
 
@@ -72,6 +73,7 @@ class WrittenSummary(NamedTuple):
     messages: tuple[Message, ...] = ()
     source: str = ""
     room: int | None = 0
+    unseen: int = 0
     is_outline: bool = False
 
 
@@ -178,7 +180,8 @@ class Summaries:
         self.n_summaries += 1
         if written.messages:
             put_back = (self.draft(draft) for draft in _within(attachments, written.room))
-            made = (*(self._recorded(m) for m in written.messages), *put_back)
+            *first, last = written.messages
+            made = (*(self._recorded(m) for m in first), self._recorded(last, written.unseen), *put_back)
         else:
             bound = [d if most is None else d._replace(tokens=min(d.tokens, most)) for d in written.drafts]
             # What the policy adds to its end; a stub keeps having no text.
@@ -199,9 +202,9 @@ class Summaries:
         self.n_inserted += 1
         return f"e{self.event}.{self.n_inserted - 1}"
 
-    def _recorded(self, message: Message) -> Item:
-        size = message_size(message, self.estimator, self.weighed.model)
-        return Item(self._next_id(), message, self.weighed.tokens[message.index], size, -1, inserted=True)
+    def _recorded(self, message: Message, unseen: int = 0) -> Item:
+        size, tokens = message_size(message, self.estimator, self.weighed.model), self.weighed.tokens[message.index]
+        return Item(self._next_id(), message, tokens + unseen, size, -1, inserted=True)
 
     def draft(self, draft: Draft) -> Item:
         """See ``policy.Tools.draft``."""

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from sessions.engine.replays.summaries import Summaries
 
 THRASH_LIMIT = 3
-"""Events in a row that leave the gate on before a policy is stopped (replay-semantics 4)."""
+"""Events in a row that leave the trigger on before a policy is stopped (replay-semantics 4)."""
 BREAKER = 3
 """Failed attempts in a row before a policy without a breaker of its own is stopped."""
 
@@ -114,7 +114,7 @@ class Walk:
         self.changed = False
         self.weak_label = weighed.weak_label
         self.told = is_told(params)
-        """Whether gates are told what the provider counted last."""
+        """Whether triggers are told what the provider counted last."""
         self.size_then = 0
         self.last_reply: float | None = None
         self.replaced: list[Item] = []
@@ -134,7 +134,7 @@ class Walk:
                     self._request(k)
 
     def _request(self, k: int) -> None:
-        """Step, gates, edits, send (replay-semantics 4)."""
+        """Step, triggers, edits, send (replay-semantics 4)."""
         step = self.steps[k]
         added = self.entering[k]
         self._hold(k)
@@ -217,7 +217,7 @@ class Walk:
         state.messages_since_event = state.requests_since_event = state.turns_since_event = 0
 
     def _ask(self, k: int, added: Entering) -> Event | None:
-        """Ask every gate once; where one fires, edit.  The event of all that took effect, None where nothing did."""
+        """Ask every trigger once; where one fires, edit.  The event of all that took effect, None where nothing did."""
         request = self.steps[k].request
         view, params, held = self.view, self.params, self.context
         view.request = request
@@ -373,10 +373,10 @@ class Walk:
             self.warnings.append(f"request {request}: {self.state.stopped}; the policy stops")
 
     def _guard(self, request: int, name: str) -> None:
-        """Thrash guard: three events in a row that leave the gate on stop the policy.
+        """Thrash guard: three events in a row that leave the trigger on stop the policy.
 
-        The gate is on when it fires on the after list, by estimate alone or given the usage that the provider would
-        report for just that list.  Where no layer counts, nothing is ever stopped; along a recording a gate learns
+        The trigger is on when it fires on the after list, by estimate alone or given the usage that the provider would
+        report for just that list.  Where no layer counts, nothing is ever stopped; along a recording a trigger learns
         from being asked that what it cleared was only shown.
         """
         if not self.counted and self.base == "full":

@@ -119,7 +119,7 @@ def setting_of(
     model: str = "",
     weighed: Weighed | None = None,
 ) -> Setting:
-    """A policy's setting, its threshold asked of its own gate; raises UnknownName or BadParameter.
+    """A policy's setting, its threshold asked of its own trigger; raises UnknownName or BadParameter.
 
     Without a session the window is the one given, else the model's, and nothing is taken for system prompt and tools.
     """
@@ -152,7 +152,7 @@ def setting_of(
 
 
 def _asked(policy: Policy, built: Any, weighed: Weighed, window: int) -> Gate | None:
-    """The policy's gate over an empty list: its threshold does not depend on what is in it."""
+    """The policy's trigger over an empty list: its threshold does not depend on what is in it."""
     try:
         return policy.asked(built, window, weighed.model, overhead=weighed.overhead)
     except (ValueError, ArithmeticError, LookupError, TypeError):

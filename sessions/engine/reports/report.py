@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
 
 WHY = ("reason", "measure", "threshold", "operator", "unit")
-"""Why a gate fired: what it measured, and what against."""
+"""Why a trigger fired: what it measured, and what against."""
 OF_LAYER = ("freed_tokens", "edited", "dropped", "inserted", "first_changed")
 
 
@@ -68,6 +68,7 @@ def session_document(weighed: Weighed, texts: Texts | None = None) -> dict[str, 
         },
         "usage": usage_sums(transcript.requests),
         "cost": cost_document(weighed),
+        "stated_usd": None if transcript.stated_usd is None else round(transcript.stated_usd, 6),
         "window": weighed.window,
         "window_source": weighed.window_source,
         "overhead_tokens": weighed.overhead,

@@ -67,6 +67,8 @@ class EventKind(StrEnum):
     SUBAGENT = "subagent refused"
     CONTEXT_LISTED = "context listed"
     SETTINGS = "settings"
+    LIMIT_SET = "limit set"
+    """A limit of prompts or replies that the file sets; its code is the key."""
     CACHE_UNREAD = "cache never read"
     CACHE_NOTED = "cache noted"
     """What the provider, or a tracer, says of what was read from the cache."""

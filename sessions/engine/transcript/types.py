@@ -349,6 +349,7 @@ class Transcript:
     ``events`` what else, ``clearings`` what was cleared in place, ``gaps`` what of its file was not understood.
     ``trigger_at`` is the tokens at which its requests ask the provider to compact, ``events_at`` the events over which
     its condenser acts, as the file states; None where it does not. ``project`` is the folder that the agent worked in.
+    ``stated_usd`` is what the file itself says that its calls cost, in dollars, None where it does not.
     """
 
     id: str
@@ -374,6 +375,7 @@ class Transcript:
     project: str = ""
     events_at: int | None = None
     events: tuple[RecordedEvent, ...] = ()
+    stated_usd: float | None = None
 
     @property
     def branch(self) -> str:

@@ -70,6 +70,9 @@ def not_asked(case: Case) -> Iterable[Explanation]:
     when = BETWEEN_TURNS.get(case.agent.asked)
     if (case.error and case.error.kind != ErrorKind.CONTEXT) or when is None:
         return
+    if case.error is not None and case.error.count > 1:
+        # A run ends where it fails: the trigger was asked between the tries.
+        return
     limit = case.usual or 0
     if not case.shared.has_usage:
         return
@@ -83,7 +86,8 @@ def not_asked(case: Case) -> Iterable[Explanation]:
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
         # Where nothing was refused, the agent may have worked with another limit as well.
-        left = (SETTING,) if case.what == ERROR else (SETTING, "a higher limit")
+        is_known = case.what == ERROR and (case.window_is_known or not (case.error and case.error.limit))
+        left = (SETTING,) if is_known else (SETTING, "a higher limit")
         yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), left)
 
 

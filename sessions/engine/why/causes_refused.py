@@ -119,6 +119,7 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
     known, advice = COUNTED | Fact.WORDS, f"Compact with {now}." if now else None
     if error.tokens and case.usage is not None and error.tokens >= MORE_SENT * case.usage.context > 0:
         because += f"; the last answered request had {case.usage.context:,}: more was sent than it held"
+        because += f"; {heaviest_words(case)}" if 2 * case.filled.heaviest_tokens >= case.filled.new > 0 else ""
         advice = "Start a new session."
     left = (SETTING,) if now else ()
     yield Explanation(causes.SUMMARY_LONG, known, because, rows, left, against if held else (), advice)

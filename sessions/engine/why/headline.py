@@ -18,7 +18,7 @@ from sessions.engine.why.largest import listed_part, noted_size, peak_sentence, 
 from sessions.engine.why.odd_usage import odd_usage
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import shared_facts
-from sessions.engine.why.usage_notes import beside
+from sessions.engine.why.usage_notes import beside, limits_sentence
 from sessions.engine.why.verdicts import OVER_LIMIT, Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
@@ -107,6 +107,7 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     cache = "" if lead.what == ERROR else cache_sentence(weighed.transcript)
     fallen = falls_sentence(shared_facts(weighed).falls)
     text = " ".join(filter(None, (lead_told.sentence, lead.change, more, *beside(weighed), fallen, cache)))
+    text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if lead.what == ERROR else "")))
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
@@ -160,6 +161,7 @@ def _uneventful(weighed: Weighed) -> Headline:
     none = "No compaction." if transcript.messages else ""
     told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, size)
     text = " ".join(filter(None, (*told, notes, ending_sentence(transcript))))
+    text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:
         return Headline(text, text, certainty="possible" if short else "")
     return Headline(text, fall.point, fall.because, "possible" if fall.settings else "unknown")

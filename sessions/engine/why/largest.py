@@ -33,9 +33,9 @@ LESS = {
     "skills": "Turn off skills that are not needed.", "custom agents": "Turn off agents that are not needed.",
 }  # fmt: skip
 """What helps against a part of the context that an agent lists."""
-PART_OF_WINDOW, PART_OF_FIRST, LEAST_SYSTEM = 4, 2, 10_000
-"""A listed part over one in so many tokens of the window, or of the first request, is told; system prompt and tools
-from so many tokens."""
+PART_OF_WINDOW, PART_OF_FIRST, LARGE_PART, LEAST_SYSTEM = 4, 2, 10, 10_000
+"""A listed part over one in so many tokens of the window, or of the first request, is told, and with what helps from a
+tenth of the window; system prompt and tools from so many tokens."""
 LEAST_FIRST, PART_TYPED = 5_000, 0.25
 """Tokens of the first request from which it is told what is no message's of them, and the share that may be one's."""
 LEAST_CUT = 500
@@ -194,7 +194,7 @@ def listed_part(weighed: Weighed) -> str:
     label = name.replace("mcp", "MCP") + "' definitions" if name.endswith("tools") else f"the {name}"
     share = 100 * parts[name] / window
     said = f"{parts[name]:,} tokens, {share:.0f}% of the window, are {label}, as the agent listed it."
-    return f"{said} {LESS[name]}" if name in LESS else said
+    return f"{said} {LESS[name]}" if name in LESS and LARGE_PART * parts[name] >= window else said
 
 
 def _implausible(weighed: Weighed, shared: Shared, peak: int) -> str:

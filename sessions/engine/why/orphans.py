@@ -9,12 +9,20 @@ from sessions.engine.base.words import counted
 if TYPE_CHECKING:
     from sessions.engine.transcript.types import Message, Transcript
 
+TAKEN = 4
+"""Requests answered behind a summary from which the list is one that is taken."""
+
 
 def parted_results(transcript: Transcript) -> int:
-    """Results kept, or right behind the newest summary, whose calls are not sent; 0 where ids tell nothing."""
+    """Results kept, or right behind the newest summary, whose calls are not sent; 0 where ids tell nothing.
+
+    Where several requests were answered since, the provider took the list.
+    """
     newest = next((message for message in reversed(transcript.messages) if message.summary), None)
     if newest is None:
         return 0
+    if sum((request.message or 0) > newest.index for request in transcript.requests) >= TAKEN:
+        return 0  # a list that was answered is taken as it is
     kept = _kept(transcript, newest)
     called: set[str] = set().union(*(message.call_ids() for message in kept))
     parted: set[str] = set().union(*(message.result_ids() for message in kept)) - called

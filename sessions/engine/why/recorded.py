@@ -170,7 +170,7 @@ def _compare(result: Replay, index: int, shared: Shared) -> ComparedCompaction:
     usage = newest.usage.context + newest.usage.output if newest and newest.usage else None
     refusal = newest_refusal(shared.runs.errors_before(index))
     outcome = _outcome(compaction, event, gate, refusal)
-    is_told = compaction.unseen and gate is not None and gate.measure == compaction.tokens_before
+    is_told = gate is not None and gate.is_told
     came = _untold(result.weighed, compaction, newest, gate) if outcome == MISSED else 0
     reasons = _reasons(result, index, outcome, gate, event, shared=shared, is_told=is_told)
     if came and gate is not None:

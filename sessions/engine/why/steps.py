@@ -110,6 +110,9 @@ def _first(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
+ONCE = "no request was answered since the compaction before"
+
+
 def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
     """Its own words, the limit and what was over it, what speaks against its words, the largest growth, the figure."""
     error = case.error or next(iter(case.refused[-1:]), None)
@@ -121,9 +124,7 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
         figures = _refused(case, case.error, words)
     else:
         figures = [_figure(case)]
-    at_once = case.compaction is not None and case.previous is not None and not case.run
-    once = "no request was answered since the compaction before" if at_once else ""
-    told = words or _announced(case), once, *figures, _left_out(case), _growth(case)
+    told = words or _announced(case), *figures, _left_out(case), _growth(case)
     return "; ".join(filter(None, told)) or NO_FIGURE
 
 
@@ -148,7 +149,19 @@ def with_figures(case: Case, because: str) -> str:
     figures = over_limit(error) or newest_before(case) if error is not None and error.kind != ErrorKind.BODY else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
-    return "; ".join(filter(None, (because, _size(case, because), _none_before(case, because), in_vain(case))))
+    told = (because, _once(case, because), _size(case, because), _none_before(case, because), in_vain(case))
+    return "; ".join(filter(None, told))
+
+
+def _once(case: Case, because: str) -> str:
+    """That nothing was answered between a compaction and the one before, or that one took nothing out; else ""."""
+    previous = case.previous
+    if previous is None or case.run or ONCE in because:
+        return ""
+    if case.compaction is not None:
+        return ONCE
+    n_gone = len(range(previous.boundary)) - len(previous.preserved)
+    return "" if n_gone > 0 or previous.outside else "the compaction right before took nothing out"
 
 
 def _size(case: Case, because: str) -> str:

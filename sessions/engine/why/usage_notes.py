@@ -21,8 +21,9 @@ from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.windows import differ
 
-LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS = 3, 2, 2
-"""Answers from which usage that is missing is told, and with usage where some have it; tools whose results are told."""
+LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS, MANY_CUT, MOST_LIMITS = 3, 2, 2, 3, 3
+"""Answers from which usage that is missing is told, calls beside them of which it is known;
+tools that are told; replies of exactly one size from which they are likely cut; limits that are told."""
 
 
 class Beside(NamedTuple):
@@ -41,6 +42,13 @@ def beside(weighed: Weighed) -> Beside:
     troubles = (*trouble, _switched_after_error(transcript), blind if is_blind else "")
     notes = ("" if is_blind else blind, _partly_blind(weighed))
     return Beside(" ".join(filter(None, troubles)), " ".join(filter(None, notes)))
+
+
+def limits_sentence(transcript: Transcript, told: str) -> str:
+    """The limits that the file sets and what is ``told`` does not name, in a sentence; else ""."""
+    limits = [event.words for event in transcript.events if event.kind == EventKind.LIMIT_SET]
+    new = [words for words in limits if words.rsplit(" ", 1)[-1] not in told][:MOST_LIMITS]
+    return f"The file sets {', '.join(new)}." if new else ""
 
 
 def usage_of_request(weighed: Weighed, request: int) -> Usage | None:
@@ -106,8 +114,10 @@ def _partly_blind(weighed: Weighed) -> str:
     """On how many of the answers no usage is recorded though others have theirs, in a sentence; else ""."""
     requests = weighed.transcript.requests
     sent = [r for r in requests if not r.aborted and (r.message is not None or not r.on_branch)]
-    blind = [r for r in sent if r.usage is None]
-    if not blind or len(sent) < LEAST_BLIND or len(sent) - len(blind) < LEAST_KNOWN or 4 * len(blind) < len(sent):
+    blind = [r for r in sent if r.usage is None or not r.usage.context]
+    known = [r for r in sent if r not in blind]
+    is_known = any(r.on_branch for r in known) or len(known) >= LEAST_KNOWN
+    if not blind or len(sent) < LEAST_BLIND or not is_known or 4 * len(blind) < len(sent):
         return ""
     return (
         f"No usage is recorded on {len(blind):,} of {len(sent):,} requests, first on {request_words(blind[0].index)}."
@@ -159,5 +169,6 @@ def _replies_cut(weighed: Weighed) -> str:
     if usual:
         more = f", as {len(usual) - 1:,} before it" if len(usual) > 1 else ""
         said = f"The reply at {request_words(usual[-1].request - 1)} has {usual[-1].words}{more}"
-        told.append(f"{said}: it was cut off there (possible).")
+        hedge = "likely" if len(usual) >= MANY_CUT else "possible"
+        told.append(f"{said}: it was cut off there ({hedge}).")
     return " ".join(told)

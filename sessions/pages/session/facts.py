@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sessions.engine.costs.cost_report import usd
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, LONG, REFUSAL
@@ -66,7 +67,7 @@ def opening(view: Overview) -> Opening | None:
 
 def leading(view: Overview, spent: Mapping[str, Any] | None) -> tuple[Fact, ...]:
     """The facts under the verdict: how full the context got, and what the session cost; ``spent`` as for ``facts``."""
-    return view.once("peak", lambda: _peak(view)), _cost(spent)
+    return view.once("peak", lambda: _peak(view)), _cost(view, spent)
 
 
 def facts(view: Overview, spent: Mapping[str, Any] | None) -> tuple[Fact, ...]:
@@ -75,7 +76,7 @@ def facts(view: Overview, spent: Mapping[str, Any] | None) -> tuple[Fact, ...]:
     ``spent`` is the session's cost (``cost_document``), None where nothing is recorded or no price is known.
     """
     others = view.once("facts", lambda: _facts(view))
-    return (*others[:4], _cost(spent), *others[4:])
+    return (*others[:4], _cost(view, spent), *others[4:])
 
 
 def _facts(view: Overview) -> tuple[Fact, ...]:
@@ -162,12 +163,16 @@ def _events(view: Overview) -> list[str]:
     return [f"{n:,} {what}" for n, what in counts if n]
 
 
-def _cost(spent: Mapping[str, Any] | None) -> Fact:
-    """What the recorded usage costs, and how far the cost model is off."""
+def _cost(view: Overview, spent: Mapping[str, Any] | None) -> Fact:
+    """What the recorded usage costs, what the file itself says, and how far the cost model is off."""
+    stated = view.weighed.transcript.stated_usd
+    if spent is None and stated is not None:
+        return Fact("Cost, as the file says", stated, "dollars", "recorded", "no usage, or no price known")
     if spent is None:
         return Fact("Cost, recorded", "none", "", "", "no usage, or no price known")
     model = spent["model"]
     error = model["error"] if model else None
     off = "" if error is None else f"our estimate differs by {abs(100 * error):.1f}%"
-    notes = ("at least" if spent["is_lower_bound"] else "", off)
+    told = "" if stated is None else f"the file itself says {usd(stated)}"
+    notes = ("at least" if spent["is_lower_bound"] else "", told, off)
     return Fact("Cost, recorded", spent["recorded_usd"], "dollars", "measured", ", ".join(filter(None, notes)))

@@ -35,92 +35,6 @@ def named(items, name):
     return items
 
 
-# Files and skills put back (policies 4.9)
-
-READS = "u1 a1:a r4:a a1:b r6:b a1:c r2:c"
-
-
-@pytest.mark.parametrize(
-    ("given", "files"),
-    [
-        ({}, ["c 2", "b 6", "a 4"]),
-        ({"max_files": 2}, ["c 2", "b 6"]),
-        ({"max_files": 0}, []),
-        ({"file_tokens": 4}, ["c 2", "b 4", "a 4"]),
-        ({"files_budget": 8}, ["c 2", "b 6"]),
-        ({"files_budget": 9}, ["c 2", "b 6", "a 1"]),
-        ({"files_budget": 7}, ["c 2", "b 5"]),
-    ],
-)
-def test_files_are_put_back_newest_first(given, files):
-    made = _claude_attached.reattached(params_of(**given), lists(READS))
-    assert [f"{draft.preview[-2:-1]} {draft.tokens}" for draft in made] == files
-    assert all(draft.preview.startswith("[file read before the compaction: /") for draft in made)
-
-
-def test_files_that_are_not_put_back():
-    """What is still visible, failed reads, other tools, memory files and plans; a file once."""
-    items = lists(READS)
-    assert len(_claude_attached.reattached(params_of(), items, items[3:5])) == 2
-    assert len(_claude_attached.reattached(params_of(), lists(READS.replace("r6:b", "r6:!b")))) == 2
-    assert _claude_attached.reattached(params_of(), lists(READS, name="Bash")) == []
-    for target, n in (
-        ("/x/CLAUDE.md", 2),
-        ("CLAUDE.local.md", 2),
-        ("C:\\x\\MEMORY.md", 2),
-        ("/x/MY-CLAUDE.md", 3),
-        ("/.claude/plans/p.md", 2),
-        ("", 2),
-        ("/c", 2),
-    ):
-        items = lists(READS)
-        calls = tuple(replace(b, target=target) if b.call_id else b for b in items[3].message.blocks)
-        items[3] = replace(items[3], message=replace(items[3].message, blocks=calls))
-        assert len(_claude_attached.reattached(params_of(), items)) == n, target
-
-
-def skilled(*sizes):
-    """Skills a, b, … each with an unprompted message of so many tokens."""
-    items = []
-    for n, size in enumerate(sizes):
-        call, body = named(lists(f"a1:{'abc'[n]} n{size}"), "Skill")
-        items += [call, replace(body, message=replace(body.message, meta=True))]
-    return items
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        ({}, [2, 6, 4]),
-        ({"skill_tokens": 5}, [2, 5, 4]),
-        ({"skills_budget": 8}, [2, 6]),
-        ({"skills_budget": 9}, [2, 6, 1]),
-        ({"skills_budget": 2}, [2]),
-    ],
-)
-def test_skills_are_put_back_newest_first(given, expected):
-    made = _claude_attached.skills(params_of(**given), skilled(4, 6, 2))
-    assert [draft.tokens for draft in made] == expected
-    assert made[0].preview == "[skill invoked before the compaction: /c]"
-
-
-def test_a_skill_s_body_is_an_unprompted_message_after_its_call():
-    items = skilled(4)
-    for changed in (
-        [items[0], replace(items[1], message=replace(items[1].message, meta=False))],
-        [items[0], replace(items[1], message=replace(items[1].message, summary=True))],
-        [items[0], lists("a1")[0], items[1]],
-        [*named(lists("a1:a"), "Read"), items[1]],
-    ):
-        assert _claude_attached.skills(params_of(), changed) == []
-    assert [draft.tokens for draft in _claude_attached.skills(params_of(), [*items, items[1]])] == [4]
-    nameless = [
-        replace(items[0], message=replace(items[0].message, blocks=(Block(Kind.TOOL_USE, name="Skill"),))),
-        items[1],
-    ]
-    assert [draft.tokens for draft in _claude_attached.skills(params_of(), [*nameless, items[1]])] == [4, 4]
-
-
 def test_the_summary_call_reads_words_for_media():
     image, document = Block(Kind.IMAGE), Block(Kind.DOCUMENT, media=Media("application/pdf"))
     (item,) = lists("r3:c")
@@ -168,8 +82,24 @@ def test_what_claude_code_counts():
     ):
         assert _claude_ladder.counted(params_of(**given), seen("u9", usage=usage)) == counted
     assert _claude_ladder.counted(params_of(output="written"), seen("u9", usage=usage._replace(written=None))) == 127
-    assert _claude_ladder.counted(params_of(), seen("u9", usage=usage, told=55)) == 55
     assert _claude_ladder.counted(params_of(), seen("u9", overhead=5)) == 9
+
+
+@pytest.mark.parametrize(
+    ("own", "told", "measure", "is_told"),
+    [
+        (166_999, None, 166_999, False),
+        (166_999, 167_500, 167_500, True),
+        (166_999, 150_000, 166_999, False),
+        (167_000, 167_500, 167_000, False),
+        (150_000, 160_000, 160_000, True),
+    ],
+)
+def test_the_client_s_own_count_stands_where_ours_falls_short(own, told, measure, is_told):
+    view = seen("u9", usage=LastUsage(own, 0, 0, 0), window=200_000, told=told)
+    gate = _claude_ladder.ladder_gate(params_of(max_output=32_000), view)
+    assert (gate.measure, gate.is_told, gate.fires) == (measure, is_told, measure >= 167_000)
+    assert ("not in the file" in gate.reason) is is_told
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,8 @@ class Assembly(Telling):
         self._taken: set[str] = set()
         self._responses: set[str] = set()
         self._run_open = False
+        self.spent = 0.0
+        """What the file says that its calls cost, in dollars."""
 
     def add(
         self,
@@ -259,7 +261,10 @@ class Assembly(Telling):
         boundaries = {compaction.boundary for compaction in self.compactions}
         errors, events = settled(self.refused, self.requests, boundaries)
         clearings = tuple(clearing_at(what, at, n, self.requests) for what, at, n in self.cleared)
-        own = {"title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings}
+        own = {
+            "title": self.title, "warnings": tuple(self.warnings), "errors": errors, "clearings": clearings,
+            "stated_usd": self.spent or None,
+        }  # fmt: skip
         facts = own | {"events": events, "window": main_window(r.window for r in self.requests) or room} | _named(facts)
         requests = [replace(r, window=0) if r.window == facts["window"] else r for r in self.requests]
         compactions = [self._settled(compaction) for compaction in self.compactions]

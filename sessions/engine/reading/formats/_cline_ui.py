@@ -19,7 +19,17 @@ from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._blocks import media_link, prompt_words, title_of, tool_use
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
+from sessions.engine.reading.formats._values import (
+    Path,
+    Record,
+    as_dict,
+    as_list,
+    count_of,
+    dollars_of,
+    parsed,
+    seconds,
+    text_of,
+)
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
@@ -88,6 +98,7 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
     whole = _includes_cached(calls)
     twice = "The tokens sent include the cached ones here: the client, which adds these again, counts them twice"
     assembly.note(whole, twice)
+    assembly.spent = sum(dollars_of(call.body.get("cost")) for call in calls)
     for n_call, call in enumerate(calls):
         usage, sold = usage_at(call.body, "cline ui whole" if whole else "cline ui"), sold_by(call.entry)
         start = _start(call.entry, 2 * n_call)

@@ -228,10 +228,13 @@ def _entry(
 
 
 def _plain(value: Any) -> Any:
-    """The parts of an item without how sharp a picture is to be seen: a history that keeps one may not repeat it."""
-    if not isinstance(value, list) or not any(isinstance(part, dict) and "detail" in part for part in value):
+    """The parts of an item, their keys in order, without how sharp a picture is to be seen.
+
+    A history that keeps an item may not repeat the last, and what wrote the file again may have sorted the keys.
+    """
+    if not isinstance(value, list):
         return value
-    return [{k: v for k, v in part.items() if k != "detail"} if isinstance(part, dict) else part for part in value]
+    return [{k: part[k] for k in sorted(part) if k != "detail"} if isinstance(part, dict) else part for part in value]
 
 
 def _read_event(reading: CodexReading, event: Record, timestamp: float | None) -> None:

@@ -47,7 +47,7 @@ def _marks(shapes: tuple[str, ...], names: str = "") -> tuple[frozenset[str], fr
 
 MARKS = {
     "acp": _marks((LINES,), "sessionUpdate tag session/prompt"),
-    "ag_ui": _marks(JSON, "messageId threadId toolCallId"),
+    "ag_ui": _marks((*JSON, TEXT), "messageId threadId toolCallId"),
     "agent_zero": _marks((DOCUMENT,), "history"),
     "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
     "ai_sdk": _marks(JSON, "parts tool-call tool-result"),
@@ -57,7 +57,7 @@ MARKS = {
     "amazon_q": _marks((*JSON, DATABASE), "conversation_id conversations"),
     "antigravity": _marks((LINES,), "source"),
     "atif": _marks((DOCUMENT,), "steps parent"),
-    "autogen": _marks((DOCUMENT,), "agent_states llm_context llm_messages"),
+    "autogen": _marks(JSON, "agent_states llm_context llm_messages models_usage"),
     "braintrust": _marks(JSON, "span_attributes"),
     "browser_use": _marks((DOCUMENT,), "model_output"),
     "camel": _marks(JSON, "role_at_backend"),

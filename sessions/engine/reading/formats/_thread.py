@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sessions.engine.reading.formats._assembly import Assembly, Kept
-from sessions.engine.reading.formats._blocks import preview_of, title_of
+from sessions.engine.reading.formats._blocks import preview_of, prompt_title
 from sessions.engine.reading.formats._branch import Clearing, next_on_branch
 from sessions.engine.reading.formats._provider_errors import Refusal, Telling, Told
 from sessions.engine.reading.formats._values import Measured
 from sessions.engine.transcript.types import (
     Block,
     Content,
-    Kind,
     Message,
     Origin,
     RecordedCompaction,
@@ -28,6 +27,8 @@ from sessions.engine.transcript.types import (
     Transcript,
     Usage,
 )
+
+LEFT = "Messages on branches that the session left"
 
 
 @dataclass(slots=True)
@@ -50,13 +51,20 @@ class Entry:
 
 
 def entry_of(
-    contents: Sequence[Content], role: Role, origin: Origin, measure: Measured, *, prompt: bool, meta: bool, **more: Any
+    contents: Sequence[Content],
+    role: Role,
+    origin: Origin,
+    measure: Measured,
+    *,
+    prompt: bool = False,
+    meta: bool = False,
+    **more: Any,
 ) -> Entry:
     """A message in the making; a ``prompt`` is typed and gives a title, unless it is ``meta``, the client's words."""
     typed = prompt and not meta
-    title = title_of("\n".join(content.text for content in contents if content.kind is Kind.TEXT)) if typed else ""
     said = measure(contents), preview_of(contents)
-    return Entry((origin,), role, *said, title=title, typed=typed, meta=prompt and meta, **more)
+    title = prompt_title(contents) if typed else ""
+    return Entry((origin,), role, *said, title=title, typed=typed, meta=meta, **more)
 
 
 @dataclass(slots=True)
@@ -122,15 +130,18 @@ class Thread(Telling):
             self.refused.append((refusal, len(self.entries), len(self.calls)))
 
 
-def session_of(thread: Thread, *, id: str = "", **facts: Any) -> Transcript:  # noqa: A002  Transcript's words
+def session_of(thread: Thread, *, id: str = "", left: str = LEFT, **facts: Any) -> Transcript:  # noqa: A002  a field
     """The session that a thread makes, on its branch: messages, compactions, and all requests in file order.
 
-    See ``Assembly.transcript`` for ``facts``; the title is by default the first that an entry has (replay-semantics 1).
+    ``left`` names the messages that were dropped.  See ``Assembly.transcript`` for ``facts``; the title is by default
+    the first that an entry has (replay-semantics 1).
     """
     kept = [place for place, entry in enumerate(thread.entries) if not entry.dropped]
     calls = [(n, call) for n, call in enumerate(thread.calls) if not call.failed]
     numbers = [n for n, _ in calls]
-    made = Assembly(lambda _: ())
+    made, n_left = Assembly(lambda _: ()), len(thread.entries) - len(kept)
+    made.warnings += facts.pop("warnings", ())
+    made.note(n_left, f"{left}: {n_left}; their requests are counted")
     made.messages = _messages(thread, kept)
     made.requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
     indices, kept_in_all = {place: index for index, place in enumerate(kept)}, Kept()

@@ -65,6 +65,12 @@ def written(value: Any) -> str:
     return value if isinstance(value, str) else "" if value is None else dumps(value)
 
 
+def dollars_of(value: Any) -> float:
+    """An amount above 0 that a file states, at most ``limits.MAX_COUNT``; 0 for what is none."""
+    is_amount = isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value <= limits.MAX_COUNT
+    return float(value) if is_amount else 0.0
+
+
 def count_of(value: Any) -> int:
     """A count, 0 for what is none; a whole number written as a float or as a string is one.
 

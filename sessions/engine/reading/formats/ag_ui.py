@@ -1,6 +1,7 @@
 """Events of the Agent User Interaction Protocol, AG-UI: what an agent sends to an editor or a page (formats 69).
 
-Events in a list or one a line.  Texts, reasoning and calls between two results are one reply.
+Events in a list, one a line, or as the server sent them (``data: {…}``).  Texts, reasoning and calls between two
+results are one reply.
 """
 
 from __future__ import annotations
@@ -15,9 +16,17 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, plain_keys
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import first_records, inside, records, stem_of, unread_notes
+from sessions.engine.reading.formats._records import (
+    events,
+    first_records,
+    inside,
+    records,
+    stem_of,
+    streamed,
+    unread_notes,
+)
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -41,19 +50,20 @@ class _Format(Format):
     coverage = Coverage(usage=PARTLY, live=YES, error="RUN_ERROR")
 
     def sniff(self, head: Head) -> Sniff | None:
-        found = first_records(head)
-        events = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
-        if 10 * len(events) < 9 * len(found) or not events:
+        found = first_records(head) or streamed(head)
+        kinds = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
+        if 10 * len(kinds) < 9 * len(found) or not kinds:
             return None
-        if opened := next((kind for kind in events if kind == "RUN_STARTED" or SAID.fullmatch(kind)), ""):
-            return Sniff(93, f"{len(events)} of the first {len(found)} records are events of AG-UI, as {opened}")
+        if opened := next((kind for kind in kinds if kind == "RUN_STARTED" or SAID.fullmatch(kind)), ""):
+            return Sniff(93, f"{len(kinds)} of the first {len(found)} records are events of AG-UI, as {opened}")
         return Sniff(0, "events of AG-UI, but none of a run or a message")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the runs of a thread, one after another."""
         skipped: list[Skipped] = []
         reading = _Reading(Assembly(measure))
-        for event, origin in records(source, skipped):
+        is_stream = bool(streamed(source.head()))
+        for event, origin in events(source, skipped) if is_stream else records(source, skipped):
             reading.take(event, origin)
         reading.end()
         transcript = reading.history.transcript(reading.thread or stem_of(source.name))
@@ -126,8 +136,7 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
         if event.get("type") == RESULT:
             return (result_of((Content(Kind.TEXT, text=text_of(event.get("content"))),), event.get("toolCallId")),)
         if said is None:
-            entry = {"tool_calls": event.get("toolCalls"), "tool_call_id": event.get("toolCallId"), **event}
-            return contents_of_entry(entry)
+            return chat_contents(plain_keys(event))
         key = said[1], text_of(event.get("toolCallId" if said[1] == "TOOL_CALL" else "messageId"))
         pieces.setdefault(key, []).append(text_of(event.get("delta")))
         names[key] = text_of(event.get("toolCallName")) or names.get(key, "")

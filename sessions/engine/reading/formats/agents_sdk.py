@@ -17,15 +17,13 @@ from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._calls import ancestors
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._error_body import error_body
-from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._traces import decoded, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
-from sessions.engine.reading.formats._wire import Exchange, Part
-from sessions.engine.reading.formats.openai_responses import RESPONSES_WIRE
+from sessions.engine.reading.formats.openai_responses import said_at
 from sessions.engine.transcript.recorded_events import OF_TURNS, EventKind
 from sessions.engine.transcript.types import (
     Content,
@@ -83,6 +81,12 @@ def _is_span(value: Any) -> bool:
     return held.get("object") == SPAN and isinstance(held.get("span_data"), dict)
 
 
+def _spans_in(record: Record) -> traced.Found:
+    """The spans that a record is, lists, or tells of as an event: some processors write {event, span}."""
+    yield from traced.found_in(record, _is_span, LISTS)
+    yield from ((value, (key,)) for key, value in record.items() if _is_span(value))
+
+
 def _span_contents(span: Record, role: Role) -> tuple[Content, ...]:
     """What a span alone tells of a message: a tool's call, or what it gave out."""
     data = as_dict(span.get("span_data"))
@@ -98,20 +102,21 @@ def _span_contents(span: Record, role: Role) -> tuple[Content, ...]:
 def _traces(source: Source, measure: Measured) -> Parsed:
     """The conversations of the traces: those of one group are one, an agent that a tool ran is its own."""
     skipped: list[Skipped] = []
-    held: list[tuple[Record, Origin]] = []
+    held: dict[str, tuple[Record, Origin]] = {}
     traces: dict[str, Record] = {}
     for record, origin in files.records(source, skipped):
-        held += (
-            inner := [(value, files.inside(origin, *path)) for value, path in traced.found_in(record, _is_span, LISTS)]
-        )
-        beside = [as_dict(one) for one in (record, *(one for key in LISTS for one in as_list(record.get(key))))]
+        inner = [(value, files.inside(origin, *path)) for value, path in _spans_in(record)]
+        # What a processor told at a span's start it tells again, whole, at its end.
+        held |= {text_of(one[0].get("id")) or f"#{len(held) + n}": one for n, one in enumerate(inner)}
+        listed = (one for key in LISTS for one in as_list(record.get(key)))
+        beside = [as_dict(one) for one in (record, *record.values(), *listed)]
         own = [one for one in beside if one.get("object") == TRACE]
         own += [record[TRACE]] if isinstance(record.get(TRACE), dict) else []
         told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in own}
         traces |= told
         if not inner and not told:
             skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
-    spans = sorted((_span(*one, traces) for one in held), key=lambda span: span.started or 0)
+    spans = sorted((_span(*one, traces) for one in held.values()), key=lambda span: span.started or 0)
     if not any(span.kind in CALLS for span in spans):
         raise files.misread("no model call among the spans")
     told_groups = {span.group for span in spans if span.kind in CALLS and any(map(span.data.get, WORDS))}
@@ -293,7 +298,7 @@ class _Format(Format):
         """The SDK's table of items, or spans of its traces; in lines a model call may follow."""
         if files.has_columns(head, MESSAGES, "session_id", DATA):
             return Sniff(95, f"a database with the table {MESSAGES} of the OpenAI Agents SDK")
-        spans = (span for one in files.first_records(head) for span, _ in traced.found_in(one, _is_span, LISTS))
+        spans = (span for one in files.first_records(head) for span, _ in _spans_in(one))
         kinds = [span["span_data"].get("type") for span in spans]
         if any(kind in CALLS for kind in kinds) or (kinds and head.document is None):
             return Sniff(95, f"{len(kinds)} spans of the OpenAI Agents SDK")
@@ -303,20 +308,19 @@ class _Format(Format):
         """One session for each id of a database, whose items are messages, or for each conversation that was traced."""
         if source.database() is None:
             return _traces(source, measure)
-        parts: dict[str, list[Part]] = {}
+        said: dict[str, list[CallMessage]] = {}
         skipped: list[Skipped] = []
         for row, origin in files.rows_of(source, MESSAGES, "ORDER BY id"):
             value = decoded(row.get(DATA))
             if isinstance(value, dict):
-                part = Part(value, files.inside(origin, DATA), seconds(row.get("created_at")))
-                parts.setdefault(text_of(row.get("session_id")), []).append(part)
+                message = said_at(value, files.inside(origin, DATA), seconds(row.get("created_at")))
+                said.setdefault(text_of(row.get("session_id")), []).append(message)
             else:
                 skipped.append(Skipped(1, 0, f"row {row.get('id')} holds no item"))
         found: list[Transcript] = []
         turns = _turns(source)
-        for native, items in parts.items():
-            conversations = conversations_of([Exchange(items, is_log=True)], RESPONSES_WIRE, measure)
-            made = transcripts_of(conversations, native, measure)
+        for native, messages in said.items():
+            made = traced.sessions_of([TracedCall(messages, [], is_log=True)], measure, stem=native, runs=True)
             found += (_counted(session, turns) for session in made)
         return Parsed(tuple(found), tuple(skipped))
 

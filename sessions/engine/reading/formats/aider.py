@@ -32,6 +32,8 @@ Where nothing was answered the request was refused; else the answer was cut off.
 """
 LISTED = re.compile(r"> \$ *[\d.]+ +([\d,]+) ([a-z][a-z ]*[a-z])(?: {2}|\s*$)")
 """A part of the context as ``/tokens`` lists it."""
+ROOM = re.compile(r"> +([\d,]+) tokens max context window size")
+"""The model's window as ``/tokens`` tells it."""
 ROUNDED = "Token counts are rounded as aider prints them (12k is 11,500 to 12,499)"
 
 
@@ -41,7 +43,7 @@ class _Format(Format):
     coverage = Coverage(
         usage=PARTLY, compactions=YES, refusals=YES, live=YES,
         error="lines of > that tell a provider's refusal", compaction="a summary's prompt",
-        who="the command", model="Model:",
+        who="the command", window="/tokens", model="Model:",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -83,6 +85,7 @@ class _Reading:
         self.n_counted = 0
         self.fitting: re.Match[str] | None = None
         self.listed: list[str] = []
+        self.room = 0
 
     def take(self, text: str, line: Line) -> None:
         if text.startswith(OUTPUT):
@@ -104,7 +107,7 @@ class _Reading:
         self.history.note(self.n_counted, ROUNDED)
         self.history.note(self.n_commands, f"Commands to aider itself: {self.n_commands}, not context")
         native = f"aider {self.started}" if self.started else stem
-        return self.history.transcript(native, model=self.model)
+        return self.history.transcript(native, model=self.model, room=self.room or None)
 
     def _flush(self) -> None:
         """Make a message of the lines read so far."""
@@ -146,6 +149,8 @@ class _Reading:
         elif self.listed and "tokens total" in text:
             self.history.event(EventKind.CONTEXT_LISTED, "; ".join(self.listed))
             self.listed = []
+        elif room := ROOM.match(text):
+            self.room = int(room[1].replace(",", ""))
         elif part := LISTED.match(text):
             self.listed.append(f"{part[2]}: {part[1]} tokens")
         elif fitting := INPUT.match(text):

@@ -1,17 +1,28 @@
-"""States of AutoGen 0.4 to 0.7: what ``save_state`` of an agent or a team writes (formats 68).
+"""AutoGen 0.4 to 0.7: what ``save_state`` of an agent or a team writes, and the messages of a run (formats 68, 68.1).
 
 Every agent with a model's context is a session.  The context is the list as the agent would send it: what a buffered
-context left out is not in the file.
+context left out is not in the file.  A run's messages are one session, whoever of a team spoke.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import opaque, result_of, text_blocks, tool_use
+from sessions.engine.reading.formats._counts import openai_usage
+from sessions.engine.reading.formats._records import (
+    first_records,
+    inside,
+    objects_in,
+    records,
+    stem_of,
+    unread_notes,
+)
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -19,6 +30,10 @@ ROLES = {
     "SystemMessage": Role.SYSTEM, "UserMessage": Role.USER, "AssistantMessage": Role.ASSISTANT,
     "FunctionExecutionResultMessage": Role.USER,
 }  # fmt: skip
+SAID = words("TextMessage MultiModalMessage StopMessage HandoffMessage ToolCallRequestEvent")
+RESULTS, THOUGHT = "ToolCallExecutionEvent", "ThoughtEvent"
+SHOWN = words("ToolCallSummaryMessage ModelClientStreamingChunkEvent UserInputRequestedEvent SelectSpeakerEvent")
+"""Messages of a run: what somebody said, results, what repeats others for a screen."""
 STATES = ("TeamState", "AssistantAgentState", "ChatAgentContainerState", "SocietyOfMindAgentState")
 MAX_DEPTH = 10
 
@@ -27,9 +42,10 @@ def _contents(value: Any) -> tuple[Content, ...]:
     """Thought, text and calls of a message, or the results that it holds."""
     message = as_dict(value)
     content, thought = message.get("content"), text_of(message.get("thought"))
-    found = [Content(Kind.THINKING, text=thought)] if thought else []
-    found += [_part(part) for part in (content if isinstance(content, list) else [content]) if part]
-    return tuple(found)
+    if message.get("type") == THOUGHT:
+        content, thought = None, text_of(content)
+    thoughts = text_blocks(thought, Kind.THINKING)
+    return (*thoughts, *(_part(part) for part in (content if isinstance(content, list) else [content]) if part))
 
 
 def _part(part: Any) -> Content:
@@ -48,19 +64,29 @@ def _part(part: Any) -> Content:
 
 class _Format(Format):
     label = "AutoGen"
-    source = "States of AutoGen's agents and teams, as save_state writes them (JSON)"
-    coverage = Coverage(images=YES)
+    source = "AutoGen: states of agents and teams as save_state writes them, results and messages of runs (JSON, JSONL)"
+    coverage = Coverage(images=YES, usage=YES)
 
     def sniff(self, head: Head) -> Sniff | None:
         document = as_dict(head.document)
+        found = [as_dict(one) for one in as_list(document.get("messages")) or first_records(head)]
+        known = [
+            one["type"]
+            for one in found
+            if "models_usage" in one and text_of(one.get("type")) in (*SAID, RESULTS, THOUGHT)
+        ]
+        if known and 2 * len(known) > len(found):
+            return Sniff(94, f"{len(known)} messages of a run with a source and models_usage, as {known[0]}")
         if text_of(document.get("type")) not in STATES:
             return None
-        if found := list(_contexts(document)):
-            return Sniff(94, f"a {document['type']} with the contexts of {len(found)} agents")
+        if contexts := list(_contexts(document)):
+            return Sniff(94, f"a {document['type']} with the contexts of {len(contexts)} agents")
         return Sniff(0, f"a {document['type']} of AutoGen, but no agent's context of messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         found, skipped = [], list[Skipped]()
+        if text_of(as_dict(source.head().document).get("type")) not in STATES:
+            return _run(source, measure)
         for name, messages, path in _contexts(as_dict(source.head().document)):
             history = Assembly(measure)
             for position, message in enumerate(messages):
@@ -74,6 +100,31 @@ class _Format(Format):
         return read_as(found, skipped, "no agent's context of messages")
 
     contents = each_value(_contents)
+
+
+def _run(source: Source, measure: Measured) -> Parsed:
+    """The messages of one run: usage stands on the message that a call made."""
+    skipped: list[Skipped] = []
+    history, unknown = Assembly(measure), Counter[str]()
+    thought: list[tuple[Record, Origin]] = []
+    for record, origin in records(source, skipped):
+        listed = as_list(record.get("messages"))
+        several = objects_in(listed, inside(origin, "messages"), skipped, "message") if listed else [(record, origin)]
+        for message, place in several:
+            kind, by_user = text_of(message.get("type")), message.get("source") == "user"
+            if kind == RESULTS:
+                history.say(Role.USER, _contents(message), [place])
+            elif kind == THOUGHT:
+                thought.append((message, place))
+            elif kind in SAID:
+                own, thought = [*thought, (message, place)], []
+                said, places = [content for one, _ in own for content in _contents(one)], [at for _, at in own]
+                call = {"usage": openai_usage(message.get("models_usage"))}
+                history.say(Role.USER if by_user else Role.ASSISTANT, said, places, call)
+            elif kind not in SHOWN:
+                unknown[kind] += 1
+    transcript = history.transcript(stem_of(source.name))
+    return read_as([transcript], skipped, "no message of a run", warnings=unread_notes(unknown))
 
 
 def _contexts(

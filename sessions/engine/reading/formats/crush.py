@@ -12,10 +12,19 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import (
+    ROLES,
+    Record,
+    as_dict,
+    as_list,
+    count_of,
+    dollars_of,
+    seconds,
+    text_of,
+)
 from sessions.engine.transcript.recorded_events import OWN_COUNT
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
@@ -63,6 +72,7 @@ def _session(source: Source, row: Record, measure: Measured) -> Transcript:
         _add(history, message, inside(origin, "parts"), newest)
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
     history.note(sent, f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
+    history.spent = dollars_of(row.get("cost"))
     parent = text_of(row.get("parent_session_id"))
     return history.transcript(native, title=text_of(row.get("title")), parent_id=parent)
 
@@ -92,11 +102,9 @@ def _reasoning(said: Record) -> Content:
 
 def _result(said: Record) -> Content:
     text, data, media_type = (text_of(said.get(key)) for key in ("content", "data", "mime_type"))
-    parts = [Content(Kind.TEXT, text=text)] if text else []
-    if data:
-        kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
-        parts.append(Content(kind, media_type=media_type, data=data))
-    return result_of(tuple(parts), said.get("tool_call_id"), is_error=said.get("is_error") is True)
+    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+    shown = (Content(kind, media_type=media_type, data=data),) if data else ()
+    return result_of(text_blocks(text) + shown, said.get("tool_call_id"), is_error=said.get("is_error") is True)
 
 
 def _binary(said: Record) -> Content:

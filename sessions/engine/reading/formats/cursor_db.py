@@ -18,7 +18,7 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, result_of, title_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, result_of, text_blocks, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._traces import decoded
@@ -31,6 +31,8 @@ BLOBS = "blobs"
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 MESSAGES, CONTEXT = 1, 5
 TABLE, COMPOSER, TOOL = "cursorDiskKV", "composerData:", "toolFormerData"
+LATEST, THROUGH = "latestConversationSummary", "truncationLastBubbleIdInclusive"
+"""The newest summary of a conversation, and the last message that it stands for."""
 STORE = (BLOBS, "meta")
 USER = (1, "user")
 ITEMS, OLD_CHATS = "ItemTable", {
@@ -150,7 +152,14 @@ def _facts(source: Source) -> Record:
 class _Format(Format):
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
-    coverage = Coverage(usage=PARTLY, subagents=YES, window="contextTokenLimit", model="modelInfo, modelConfig")
+    coverage = Coverage(
+        usage=PARTLY,
+        compactions=YES,
+        subagents=YES,
+        window="contextTokenLimit",
+        compaction="latestConversationSummary",
+        model="modelInfo, modelConfig",
+    )
 
     def sniff(self, head: Head) -> Sniff | None:
         if has_columns(head, TABLE, "key", "value"):
@@ -174,11 +183,14 @@ class _Format(Format):
             raise UnreadableInput(NO_CHATS, next_step="Read the state.vscdb of Cursor/User/globalStorage")
         return read_as(transcripts, skipped)
 
-    contents = each_place(lambda value, origin, message: _contents(as_dict(decoded(value)), origin, message.role))
+    contents = each_place(lambda value, origin, message: _contents(value, origin, message.role))
 
 
-def _contents(value: Record, origin: Origin, role: Role) -> tuple[Content, ...]:
-    """The blocks of a blob's message, of a bubble, or the result that its call got."""
+def _contents(held: Any, origin: Origin, role: Role) -> tuple[Content, ...]:
+    """The blocks of a blob's message, of a bubble, a summary, or the result that its call got."""
+    if origin.path[-1:] == ("summary",):
+        return parts_of(held, role)
+    value = as_dict(decoded(held))
     if origin.path[:1] == (BLOBS,):
         return parts_of(value.get("content"), role)
     return (_result(value),) if origin.path[-1:] == (TOOL,) else _bubble(value)
@@ -206,8 +218,19 @@ class _Composer:
         self.value, self.history = value, Assembly(measure)
         self.id = text_of(value.get("composerId")) or text_of(value.get("tabId"))
         self.children = [child for child in as_list(value.get("subagentComposerIds")) if isinstance(child, str)]
-        for bubble, place in self._bubbles(source, origin):
+        self.until, self.compacted = dict[str, int](), ""
+        latest = as_dict(value.get(LATEST))
+        summed = as_dict(latest.get("summary"))
+        bubbles = [(text_of(b.get("bubbleId") or b.get("id")), b, at) for b, at in self._bubbles(source, origin)]
+        marks = text_of(latest.get("lastBubbleId")), text_of(summed.get(THROUGH))
+        last = next((mark for mark in marks if any(native == mark for native, _, _ in bubbles)), "")
+        for native, bubble, place in bubbles:
             self._add(bubble, place)
+            self.until[native] = len(self.history.messages)
+            if own := as_dict(decoded(bubble.get("conversationSummary"))):
+                self._summarized(own, inside(place, "conversationSummary"))
+            elif native and native == last:
+                self._summarized(summed, inside(origin, LATEST, "summary"))
 
     def _bubbles(self, source: Source, origin: Origin) -> Iterator[tuple[Record, Origin]]:
         """The messages in order: rows of their own, or within the conversation as older versions have them."""
@@ -246,12 +269,21 @@ class _Composer:
             native = f"{self.history.messages[index].id}.result"
             self.history.add(Role.USER, (_result(tool),), (inside(origin, TOOL),), id=native, typed=False)
 
+    def _summarized(self, summed: Record, place: Origin) -> None:
+        """A compaction: what came up to a bubble that the summary names left the context."""
+        until, text = self.until.get(text_of(summed.get(THROUGH)), 0), text_of(summed.get("summary"))
+        if not until or not text or self.compacted == text:
+            return
+        self.compacted = text
+        compaction = self.history.forget(range(until))
+        self.history.summary(parts_of(text, Role.USER), (inside(place, "summary"),), compaction)
+
     def transcript(self, parent: str) -> Transcript:
         """The session; Cursor's own count of its context is told, it is no measured one."""
         used, limit = (count_of(self.value.get(key)) for key in ("contextTokensUsed", "contextTokenLimit"))
         self.history.note(used, f"Cursor's own count of its context at the end: {used:,} tokens")
         summed_up = "Cursor keeps a summary of this conversation; when it compacted is not recorded"
-        self.history.note(self.value.get("latestConversationSummary"), summed_up)
+        self.history.note(self.value.get(LATEST) and not self.compacted, summed_up)
         return self.history.transcript(
             self.id,
             title=text_of(self.value.get("name") or self.value.get("chatTitle")),
@@ -265,8 +297,8 @@ def _bubble(bubble: Record) -> tuple[Content, ...]:
     thoughts = [as_dict(thought).get("text") for thought in as_list(bubble.get("allThinkingBlocks"))]
     thoughts = thoughts or [as_dict(bubble.get("thinking")).get("text")]
     found = [Content(Kind.THINKING, text=text) for text in thoughts if isinstance(text, str) and text]
-    text, tool = text_of(bubble.get("text")), as_dict(bubble.get(TOOL))
-    found += [Content(Kind.TEXT, text=text)] if text else []
+    tool = as_dict(bubble.get(TOOL))
+    found += text_blocks(text_of(bubble.get("text")))
     if tool.get("name"):
         arguments = tool["rawArgs"] if tool.get("rawArgs") else tool.get("params")
         found.append(tool_use(arguments, tool.get("name"), tool.get("toolCallId")))

@@ -12,10 +12,10 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, title_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, text_blocks, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
-from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
+from sessions.engine.reading.formats._thread import Call, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -68,8 +68,7 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     if kind == "tool_result":
         text, failed = written(line.get("value")), line.get("isError") is True
         return (Content(Kind.TOOL_RESULT, text, call_id=text_of(line.get("toolCallId")), is_error=failed),)
-    said = text_of(line.get("finalText" if kind == COMPLETION else "text"))
-    return (Content(Kind.TEXT, text=said),) if said else ()
+    return text_blocks(text_of(line.get("finalText" if kind == COMPLETION else "text")))
 
 
 class _Format(Format):
@@ -112,9 +111,6 @@ def _store(source: Source, measure: Measured) -> Parsed:
     on_branch = set(branch(links, len(links) - 1))
     for place, entry in enumerate(thread.entries):
         entry.dropped = place not in on_branch
-    # What the session does not show: branches that were left, and records that may be compactions.
-    n_left = sum(entry.dropped for entry in thread.entries)
-    left = f"Messages on branches that the session left: {n_left}; their requests are counted"
     unclear = ((n, kind) for kind, n in unknown.items() if "compact" in kind.lower())
     maybe = "which may record compactions and are not understood"
     transcript = session_of(
@@ -123,7 +119,7 @@ def _store(source: Source, measure: Measured) -> Parsed:
         title=title_of(text_of(header.get("sessionTitle")) or text_of(header.get("title"))),
         client=text_of(header.get("version")),
         project=text_of(header.get("cwd")),
-        warnings=noted((n_left, left), *((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
+        warnings=noted(*((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
     return read_as([transcript], skipped, warnings=unread_notes(unknown))
 
@@ -131,11 +127,9 @@ def _store(source: Source, measure: Measured) -> Parsed:
 def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
     """A stored message; replies that follow each other without a call between are one request."""
     role, contents = ROLES[value["message"]["role"]], droid_contents(value)
-    entry = Entry((origin,), role, measure(contents), preview_of(contents), native_id=text_of(value.get("id")))
-    entry.timestamp = seconds(value.get("timestamp"))
-    entry.typed = role is Role.USER and is_prompt(contents)
-    if entry.typed:
-        entry.title = prompt_title(contents)
+    facts: dict[str, Any] = {"native_id": text_of(value.get("id")), "timestamp": seconds(value.get("timestamp"))}
+    prompt = role is Role.USER and is_prompt(contents)
+    entry = entry_of(contents, role, origin, measure, prompt=prompt, **facts)
     place = len(thread.entries)
     last = thread.entries[-1] if thread.entries else None
     follows = last is not None and last.role is Role.ASSISTANT and text_of(value.get("parentId")) == last.native_id

@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, media_link
+from sessions.engine.reading.formats._blocks import media_link
 from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._chat_blocks import parts_of, role_of
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
@@ -110,11 +110,11 @@ class ChatHistory(Assembly):
 
 
 def _add(history: ChatHistory, message: Record, origin: Origin) -> None:
-    role, facts, start = role_of(message), {"timestamp": seconds(message.get("timestamp"))}, len(history.messages)
+    role, start = role_of(message), len(history.messages)
+    facts: dict[str, Any] = {"timestamp": seconds(message.get("timestamp"))}
     _fail(history, message)
     if role is not Role.ASSISTANT:
-        contents = _contents(message)
-        history.add(role, contents, [origin], id=text_of(message.get("id")), typed=is_prompt(contents), **facts)
+        history.add(role, _contents(message), [origin], id=text_of(message.get("id")), **facts)
     elif message.get("error") is not True:
         history.compact(_usage(message))
         _reply(history, message, origin, facts)

@@ -19,7 +19,7 @@ from sessions.engine.reading.formats import _otel_spans as otel
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._converse import is_block
-from sessions.engine.reading.formats._counts import inclusive_usage
+from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
@@ -220,16 +220,11 @@ def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessag
 
 def _usage(span: Span) -> Usage | None:
     # Phoenix keeps beside its own attributes what else a span had.
-    beside = as_dict(traces.decoded(span.get("metadata")))
-
-    def count(keys: Sequence[str]) -> int:
-        found = ((count_of(span.get(key)), count_of(beside.get(key))) for key in keys)
-        return next((n for pair in found for n in pair if n), 0)
-
+    counts = as_dict(traces.decoded(span.get("metadata"))) | {key: value for key, (value, _) in span.attributes.items()}
     return inclusive_usage(
-        count(INPUT_KEYS),
-        count(OUTPUT_KEYS),
-        cache_read=count(traces.CACHE_READ_KEYS),
-        cache_write=count(WRITE_KEYS),
-        reasoning=count(REASONING_KEYS),
+        first_count(counts, *INPUT_KEYS),
+        first_count(counts, *OUTPUT_KEYS),
+        cache_read=first_count(counts, *traces.CACHE_READ_KEYS),
+        cache_write=first_count(counts, *WRITE_KEYS),
+        reasoning=first_count(counts, *REASONING_KEYS),
     )

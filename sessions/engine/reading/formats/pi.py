@@ -17,15 +17,16 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import read_as
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
+from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, count_of, seconds, text_of
+from sessions.engine.reading.formats._thread import Call, Mark, Thread, entry_of, session_of
+from sessions.engine.reading.formats._values import Record, as_dict, count_of, dollars_of, seconds, text_of
 from sessions.engine.reading.formats.dsh import is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats.factory_droid import is_droid_line
-from sessions.engine.reading.jsonio import Line, dumps
+from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
@@ -68,20 +69,16 @@ def pi_usage(message: Record) -> Usage | None:
 
 
 def _block(block: Any) -> Content:
-    if not isinstance(block, dict):
-        return Content(Kind.TEXT, text=block) if isinstance(block, str) else Content(Kind.OPAQUE, text=dumps(block))
-    kind = text_of(block.get("type"))
+    kind = text_of(as_dict(block).get("type"))
     if kind == "text" and isinstance(block.get("text"), str):
         return Content(Kind.TEXT, text=block["text"], payload=text_of(block.get("textSignature")))
     if kind == "thinking":
         payload = text_of(block.get("thinkingSignature"))
         return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=payload)
-    if kind == "image" and text_of(block.get("data")):
-        return Content(Kind.IMAGE, media_type=text_of(block.get("mimeType")), data=block["data"])
     if kind == "toolCall":
         signature = text_of(block.get("thoughtSignature"))
         return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
-    return opaque(block)
+    return part_of(block)
 
 
 def _result(message: Record) -> Content:
@@ -131,6 +128,7 @@ class _Reading:
     unknown: Counter[str] = field(default_factory=Counter)
     header: Record = field(default_factory=dict)
     name: str = ""
+    spent: float = 0.0
 
 
 def _read_entry(reading: _Reading, line: Line, value: Record) -> None:
@@ -153,8 +151,8 @@ def _read_entry(reading: _Reading, line: Line, value: Record) -> None:
     elif (key := INTO_CONTEXT.get(kind, "")) and key in value:
         notice = error_of(value[key]) if isinstance(value[key], str) else None
         reading.thread.refuse(notice if notice and notice.of_compaction else None)
-        entry = _entry(reading, pi_contents(value[key]), line.at(key), Role.USER, seconds(value.get("timestamp")))
-        entry.meta, entry.native_id = True, node.ident
+        facts: dict[str, Any] = {"native_id": node.ident, "timestamp": seconds(value.get("timestamp"))}
+        entry = entry_of(pi_contents(value[key]), Role.USER, line.at(key), reading.measure, meta=True, **facts)
         node.place = reading.thread.add(entry)
     elif kind == "message" or kind in INTO_CONTEXT:
         reading.skipped.append(line.skipped(f"an entry of type {kind} without its content"))
@@ -180,15 +178,15 @@ def _settle_branch(reading: _Reading) -> None:
 def _add_message(reading: _Reading, node: Node, message: Record, origin: Origin, timestamp: float | None) -> None:
     role_name = text_of(message.get("role"))
     role = ROLES.get(role_name, Role.USER)
-    entry = _entry(reading, contents := pi_contents(message), origin, role, timestamp)
-    entry.native_id = node.ident
-    entry.typed = role_name == "user" and is_prompt(contents)
-    entry.meta = role is Role.USER and role_name not in ("user", "toolResult")
-    if entry.typed:
-        entry.title = title_of("\n".join(content.text for content in contents if content.kind is Kind.TEXT))
+    contents = pi_contents(message)
+    facts: dict[str, Any] = {"native_id": node.ident, "timestamp": timestamp}
+    prompt = role_name == "user" and is_prompt(contents)
+    meta = role is Role.USER and role_name not in ("user", "toolResult")
+    entry = entry_of(contents, role, origin, reading.measure, prompt=prompt, meta=meta, **facts)
     node.place = place = reading.thread.add(entry)
     if role is Role.ASSISTANT:
         usage = pi_usage(message)
+        reading.spent += dollars_of(as_dict(as_dict(message.get("usage")).get("cost")).get("total"))
         # pi leaves replies that were broken off out of what it sends (transform-messages).
         aborted = message.get("stopReason") in ("aborted", "error")
         if message.get("stopReason") == "error":
@@ -208,16 +206,9 @@ def _add_compaction(reading: _Reading, node: Node, value: Record, line: Line) ->
     is_index = isinstance(kept_index, int) and not isinstance(kept_index, bool)
     node.mark, node.first_kept = mark, kept_id if isinstance(kept_id, str) else kept_index if is_index else None
     if text_of(value.get("summary")):
-        origin = line.at("summary")
-        entry = _entry(reading, pi_contents(value["summary"]), origin, Role.USER, seconds(value.get("timestamp")))
-        entry.summary, entry.native_id = True, node.ident
+        facts: dict[str, Any] = {"native_id": node.ident, "timestamp": seconds(value.get("timestamp")), "summary": True}
+        entry = entry_of(pi_contents(value["summary"]), Role.USER, line.at("summary"), reading.measure, **facts)
         node.place = mark.summary = reading.thread.add(entry)
-
-
-def _entry(
-    reading: _Reading, contents: tuple[Content, ...], origin: Origin, role: Role, timestamp: float | None
-) -> Entry:
-    return Entry((origin,), role, reading.measure(contents), preview_of(contents), timestamp=timestamp)
 
 
 def _branch(nodes: Sequence[Node]) -> set[int]:
@@ -266,17 +257,14 @@ class _Format(Format):
             _read_entry(reading, line, value)
         _settle_branch(reading)
         n_failed = sum(call.failed for call in reading.thread.calls)
-        n_left = sum(entry.dropped for entry in reading.thread.entries)
         transcript = session_of(
             reading.thread,
             title=title_of(reading.name),
             id=text_of(reading.header.get("id")) or stem_of(source.name),
             otherwise=text_of(reading.header.get("modelId")),
             project=text_of(reading.header.get("cwd")),
-            warnings=noted(
-                (n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests"),
-                (n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"),
-            ),
+            stated_usd=reading.spent or None,
+            warnings=noted((n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests")),
         )
         return read_as([transcript], reading.skipped, warnings=unread_notes(reading.unknown))
 

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, title_of
+from sessions.engine.reading.formats._blocks import is_prompt, prompt_words, title_of
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._counts import inclusive_usage
 from sessions.engine.reading.formats._gemini_parts import parts_of
 from sessions.engine.reading.formats._marks import is_qwen_record
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
+from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
@@ -165,7 +165,7 @@ def _usage(usage: Record) -> Usage | None:
 
 def _entry(contents: tuple[Content, ...], origin: Origin, role: Role, measure: Measured) -> Entry:
     said = tuple(content for content in contents if content.kind is not Kind.THINKING)
-    return Entry((origin,), role, measure(contents), preview_of(contents), hash((role, said)))
+    return entry_of(contents, role, origin, measure, key=hash((role, said)))
 
 
 def _compression(record: _Record, payload: Record, line: Line, measure: Measured) -> None:
@@ -208,7 +208,7 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
     asked = {record.uuid for record in records if record.command == COMMAND}
     models = Counter(records[n].model for n in on_branch if records[n].model)
     live: list[int] = []
-    title, window, n_left = "", 0, 0
+    title, window = "", 0
     for number, record in enumerate(records):
         here = number in on_branch
         if here or record.parent in uuids:
@@ -222,13 +222,11 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
         if record.message is not None:
             place = _append(thread, record.message, record)
             thread.entries[place].dropped = not here
-            n_left += not here
             live += [place] if here else []
         elif record.history is not None and here:
             live = _compress(thread, record, record.history, live)
             thread.marks[-1].trigger = "manual" if record.parent in asked else None
-    notes = noted((n_left, f"Messages on branches that the session left: {n_left}; their requests are counted"))
-    facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title, "warnings": notes}
+    facts |= {"model": models.most_common(1)[0][0] if models else "", "title": title}
     return session_of(thread, window=window or None, **facts)
 
 

@@ -13,7 +13,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of, contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, title_of
+from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._marks import foreign_turn, message_mark
 from sessions.engine.reading.formats._python_repr import block_from_repr
@@ -113,8 +113,6 @@ def _add(assembly: Assembly, origin: Origin, value: Record, contents: tuple[Cont
         number = assembly.compaction(index, message=index, outside=index == 0, tokens_before=None)
         facts |= {"summary": True, "compaction": number}
     typed = value["role"] == "user" and not summary and is_prompt(contents)
-    if typed and not assembly.title:
-        assembly.title = title_of("\n".join(c.text for c in contents if c.kind is Kind.TEXT))
     made = assembly.add(role, contents, (origin,), typed=typed, **facts)
     if role is Role.ASSISTANT and not follows:
         noted = as_dict(value.get("metadata"))

@@ -11,14 +11,15 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._chat_blocks import parts_of
+from sessions.engine.reading.formats._blocks import result_of
+from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
 
-STEP_KEYS = frozenset({"step_number", "timing", "model_output", "observations"})
+STEP_KEYS = frozenset({"timing", "model_output", "observations"})
+NUMBERS = frozenset({"step_number", "step"})
 CARRY_OUT = "Now proceed and carry out this plan."
 """What stands behind every plan (``PlanningStep.to_messages``)."""
 
@@ -32,7 +33,7 @@ class _Format(Format):
 
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)
-        if steps := [step for step in found if step.keys() >= STEP_KEYS]:
+        if steps := [step for step in found if _is_step(step)]:
             return Sniff(90, f"{len(steps)} steps with step_number, model_output and observations")
         return None
 
@@ -67,9 +68,13 @@ def _sent_prompt(history: Assembly, found: Sequence[tuple[Record, Origin]]) -> N
             return
 
 
+def _is_step(record: Record) -> bool:
+    return record.keys() >= STEP_KEYS and bool(record.keys() & NUMBERS)
+
+
 def _add(history: Assembly, record: Record, origin: Origin) -> bool:
     """The messages of one entry; whether it is one of a memory."""
-    if record.keys() >= STEP_KEYS or record.keys() >= {"plan", "timing", "model_output_message"}:
+    if _is_step(record) or record.keys() >= {"plan", "timing", "model_output_message"}:
         _step(history, record, origin)
     elif text_of(record.get("system_prompt")):
         history.add(Role.SYSTEM, parts_of(record["system_prompt"]), [inside(origin, "system_prompt")])
@@ -100,11 +105,7 @@ def _step(history: Assembly, record: Record, origin: Origin) -> None:
 
 def _reply(step: Record) -> tuple[Content, ...]:
     said = step.get("model_output") or step.get("plan")
-    found = list(parts_of(said)) if said else []
-    for call in map(as_dict, as_list(step.get("tool_calls"))):
-        function = as_dict(call.get("function"))
-        found.append(tool_use(function.get("arguments"), function.get("name"), call.get("id")))
-    return tuple(found)
+    return chat_contents({"content": said, "tool_calls": step.get("tool_calls")})
 
 
 def _said(value: Any, side: Sequence[str | int], calls: Any) -> tuple[Content, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from sessions.engine.base.session_cache import Remembered
 from sessions.engine.policies.policy import Draft
 from sessions.engine.replays.summaries import Brief, Summarizer, WrittenSummary
 from sessions.engine.replays.summarizers.stub import DEFAULT_TOKENS
-from sessions.engine.transcript.types import Message
+from sessions.engine.transcript.types import Kind, Message
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 BESIDE = 1
@@ -61,18 +60,18 @@ def typical_tokens(weighed: Weighed) -> int | None:
 
 
 def _room(weighed: Weighed, compaction: int, made: Sequence[Message]) -> int | None:
-    """What the next measured context holds beside the products, for files put back that the file does not have.
+    """What the next measured context holds beside the products: files put back, or a summary, that the file lacks.
 
     0 where it has some of them, None where that context is not measured.
     """
     if any(not message.summary for message in made):
         return 0
-    recorded, steps = weighed.transcript.compactions[compaction], weighed.steps
-    place = bisect_left(steps, recorded.request, key=lambda step: step.request)
-    step = steps[place] if place < len(steps) and steps[place].request == recorded.request else None
-    measured = None if step is None else weighed.transcript.requests[step.request].usage
-    if step is None or measured is None or step.request in weighed.flagged:
+    recorded = weighed.transcript.compactions[compaction]
+    place = weighed.places.get(recorded.request)
+    measured = None if place is None else weighed.transcript.requests[recorded.request].usage
+    if place is None or measured is None or recorded.request in weighed.flagged:
         return None
+    step = weighed.steps[place]
     known = {*recorded.preserved, *(m.index for m in made), *range(max(recorded.boundary, step.start), step.stop)}
     held: int = sum(weighed.tokens[index] for index in known)
     return max(0, measured.context - weighed.overhead - held)
@@ -90,10 +89,14 @@ def write(brief: Brief) -> WrittenSummary:
     if near:
         number = min(near)[1]
         made = products(brief.weighed, number)
+        source, room = f"recorded (compaction {number})", _room(brief.weighed, number, made)
+        if made and all(block.kind is Kind.OPAQUE for message in made for block in message.blocks):
+            return WrittenSummary(messages=made, source=source, unseen=room or 0)
         if made:
-            return WrittenSummary(
-                messages=made, source=f"recorded (compaction {number})", room=_room(brief.weighed, number, made)
-            )
+            return WrittenSummary(messages=made, source=source, room=room)
+        if room:
+            draft = Draft(f"[summary of {room:,} tokens, its words not in the file]", room, summary=True)
+            return WrittenSummary((draft,), source=f"{source}, its size by the next context", is_outline=True)
     tokens = typical_tokens(brief.weighed)
     why = "the median of this session's recorded summaries" if tokens is not None else "no summary is recorded here"
     tokens = DEFAULT_TOKENS if tokens is None else tokens

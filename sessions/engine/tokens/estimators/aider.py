@@ -1,16 +1,7 @@
-"""aider: tokens of the message's JSON by the model's tokenizer; an image 85 + 170 per 512-pixel tile.
+"""aider: tokens of the message's JSON by the model's tokenizer; an image 85 + 170 per 512-pixel tile (policies 2.4).
 
-Aider-AI/aider ``aider/history.py`` (``tokenize``: each message on its own) and ``aider/models.py`` (``token_count``:
-``json.dumps`` through litellm's tokenizer; ``token_count_for_image``): an image is fitted into 2,048 x 2,048, then
-scaled so that its short side is 768 pixels, *up* as well as down, each side cut to whole pixels, and its 512-pixel
-tiles counted.
-
-Text is the o200k count: exact for the models that use it, otherwise an estimate (cl100k: 1% off in the median, more
-outside Latin script).  The JSON frame ``{"role": "user", "content": ""}`` is 11 tokens per message, measured; escapes
-are not counted, and ``json.dumps`` writes a character outside ASCII as six, about four tokens: a lower bound there.
-aider's history is text: what it has no rule for is assumed as follows.  Tool calls weigh name and arguments, results
-their texts and images; thinking, which aider strips from replies, documents but for their text, encrypted and unknown
-blocks weigh nothing.  An image of unknown size is taken as 1,024 x 1,024.
+Text is the o200k count: exact for the models that use it, otherwise an estimate.  Escapes are not counted: a lower
+bound outside ASCII.  What it has no rule for is assumed; an image of unknown size is taken as 1,024 x 1,024.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """Characters of what is sent, base64 counted: no JSON around it (that is ``serialized_chars``).
 
 ``chars_per_4`` is the naive rule: every character of what is sent, base64 too, divided by 4 and rounded up per block.
-
-Not one harness's rule but the mistake that several share: OpenAI's help centre gives "1 token ~= 4 chars in English"
-for text, and counters that serialise a message apply it to the whole (open-webui's ``len / 4``, and every ``len(json)
-/ 4`` in the issues).  Characters are those of text, thinking, signatures and encrypted payloads, call ids, a call's
-name and arguments, base64, URLs and media types of images and documents, and of a tool result's parts.  JSON
-punctuation and escapes are not counted (what ``wire_bytes`` leaves out as well).
+Not one agent's rule but the mistake that several share (estimators 13).  JSON punctuation and escapes are not counted
+(what ``wire_bytes`` leaves out as well).
 """
 
 from __future__ import annotations

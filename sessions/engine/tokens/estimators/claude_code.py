@@ -1,14 +1,8 @@
-"""Claude Code's own rough count, without the usage anchor that its gate adds (policies 2.4).
+"""Claude Code's own rough count, without the usage anchor that its trigger adds (policies 2.4).
 
-chars / 4, rounded half up per block; the content of JSON-like files (a read of ``.json``, ``.jsonl``, ``.jsonc``)
-chars / 2; an image or document 2,000 flat; a tool call its name and its JSON input; thinking its text alone.  Chars
-are code points: UTF-16 units, which the original counts, differ for characters outside the basic plane only.
-
-``claude_code_padded`` is its microcompact and session-memory variant (third-party analyses, ``how-claude-code-works``,
-chapter on context engineering; the client's source is not public): ``estimateMessageTokens`` adds up the rough counts
-of all blocks and returns the ceiling of 4/3 of them.  The original pads the sum over all messages it is given; here
-each message is padded, less than one token more a message.  That its rough counts are these (JSON-like files included)
-is assumed.
+Chars are code points: UTF-16 units, which the original counts, differ for characters outside the basic plane only.
+``claude_code_padded``, the variant for micro-compaction and notes: here each message is padded, not the sum over all,
+less than one token more a message.  That its rough counts are these (JSON-like files included) is assumed.
 """
 
 from __future__ import annotations

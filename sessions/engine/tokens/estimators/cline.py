@@ -1,11 +1,7 @@
-"""Cline: length of the serialised message / 3, rounded up, at least 1; base64 of images included.
+"""Cline: length of the serialised message / 3, rounded up, at least 1; base64 of images included (policies 2.4).
 
-cline/cline ``sdk/packages/core/src/extensions/context/compaction-shared.ts`` (``createTokenEstimator``:
-``JSON.stringify(message)``) and ``sdk/packages/shared/src/llms/tokens.ts`` (``CHARS_PER_TOKEN = 3``).  Everything a
-block carries counts: text, signatures and encrypted payloads, call ids, a call's name and arguments, base64, URL and
-media type of images and documents, parts of tool results.  JSON punctuation, keys, escapes and the message's own
-metadata are not counted, so this is a lower bound (escapes alone add 4.8% of the characters of public transcripts,
-0 to 16% by file).
+JSON punctuation, keys, escapes and the message's own metadata are not counted, so this is a lower bound (escapes alone
+add 4.8% of the characters of public transcripts, 0 to 16% by file).
 """
 
 from __future__ import annotations

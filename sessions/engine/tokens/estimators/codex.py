@@ -1,22 +1,10 @@
-"""Codex CLI: what codex-rs counts as model-visible bytes of a history item, / 4, up; two rules for images.
-
-openai/codex ``codex-rs/core/src/context_manager/history.rs`` (``estimate_response_item_model_visible_bytes``): a
-reasoning or compaction item with encrypted content weighs its length x 3/4 (down) - 650 bytes, at least 0, and
-nothing else of it counts; encrypted content inside a tool's output weighs 9/16 of its length (up); any other item its
-serialised JSON, with the base64 of inline images replaced.  Tokens are bytes / 4, up, per item.
+"""Codex CLI: what codex-rs counts as model-visible bytes of an item, / 4, up; two rules for images (policies 2.4).
 
 Where a file no longer holds the encrypted content (a tool took it out, or put a mark of a few letters in its place),
-its weight is the reply's ``reasoning_output_tokens`` x 1.26: an estimate, fitted on 244 public replies that have both.
-
-Here the text, the names, the ids and the URLs are the serialised bytes: JSON punctuation, keys, a data URL's prefix
-and escapes are not counted, so items of text are a lower bound (escapes alone add 4.8% of the characters of public
-transcripts, 0 to 16% by file).  The rule knows no document (base64 counted, as serialised) and no thinking signature
-(taken as encrypted content); signatures elsewhere weigh their bytes.  One block is one item, except that a message's
-text, images and documents are one item together.
-
-An inline image weighs 7,373 bytes whatever its size (``RESIZED_IMAGE_BYTES_ESTIMATE``), one that is only linked its
-URL.  Sent with ``detail: original`` it weighs four bytes for each of its patches of 32 pixels, at most 10,000 of them
-(``estimate_original_image_bytes``), and 7,373 where its size cannot be read: ``codex_original``.
+what its reply reported stands for it (policies 6.1).  Here the text, the names, the ids and the URLs are the serialised
+bytes, so items of text are a lower bound (escapes alone add 4.8% of the characters of public transcripts, 0 to 16% by
+file).  Documents count their base64, signatures elsewhere than at thinking their bytes.  One block is one item, except
+that a message's text, images and documents are one item together.
 """
 
 from __future__ import annotations

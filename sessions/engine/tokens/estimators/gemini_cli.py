@@ -1,15 +1,9 @@
-"""Gemini CLI: a text's ASCII characters / 4 and 1.5 for every other one; images 3,000, PDFs 25,800; floor per message.
-
-google-gemini/gemini-cli ``packages/core/src/utils/tokenCalculation.ts`` (``estimateTokenCountSync``), commit 5411f113
-of August 2026; another version has 1.3 for the other characters. A text of more than 100,000 characters weighs length /
-4. A function response weighs its name and its JSON / 4, whatever the script, and the floor of its nested parts (three
-levels); any other part its JSON / 4.  Sums are floored per message.
+"""Gemini CLI: a text's ASCII characters / 4 and 1.5 for every other one; images 3,000, PDFs 25,800 (policies 2.4).
 
 Characters are code points: an emoji, two UTF-16 units in the original, weighs 1.5 here and 3 there.  JSON keys and
 escapes are not counted.  Assumed where the source is silent: thinking is a text part, and its signature counts only
 where there is no text (then the part is JSON); an image of unstated media type is an image; other documents are JSON
-(base64 / 4) beside their text; encrypted and unknown blocks are JSON.  Where media are new in a request the CLI asks
-the countTokens API first: this is what it falls back on.
+(base64 / 4) beside their text; encrypted and unknown blocks are JSON.
 """
 
 from __future__ import annotations

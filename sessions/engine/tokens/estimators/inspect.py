@@ -1,14 +1,8 @@
-"""Inspect AI: tiktoken o200k x 1.1, rounded down per message, at least 1; an image 765; a document by its bytes.
+"""Inspect AI: tiktoken o200k x 1.1, rounded down per message, at least 1; an image 765 (policies 2.4).
 
-UKGovernmentBEIS/inspect_ai ``src/inspect_ai/model/_tokens.py`` (0.3.285): the texts of what is counted, joined by
-newlines, x 1.1; media beside them: an image 765 (85 at ``detail: low``, which transcripts do not record), a document
-in a data URI 1,000 tokens per 100,000 bytes (length of the URI x 3/4), at least 100, a linked one 5,000.  Of reasoning
-only a summary counts: text beside an encrypted payload is taken as one, except for Claude models, whose payload is a
-signature.  Unknown and encrypted blocks weigh nothing.  A provider with a counter of its own (Anthropic, Google, and
-others) is asked instead: this is the fall-back.
-
-The newlines of the join are not counted; the source may count several messages in one join, here each is rounded by
-itself; the name of a tool is estimated from its length (``_counts``).
+Text beside an encrypted payload is taken as a summary of the reasoning, except for Claude models, whose payload is a
+signature.  The newlines of the join are not counted; the source may count several messages in one join, here each is
+rounded by itself; the name of a tool is estimated from its length (``_counts``).
 """
 
 from __future__ import annotations

@@ -1,16 +1,9 @@
-"""LangChain's approximate counter: characters / 4 (3.3 for Claude), up, + 3 per message; an image 85.
+"""LangChain's approximate counter: characters / 4 (3.3 for Claude), up, + 3 per message; an image 85 (policies 2.4).
 
-langchain-ai/langchain ``libs/core/langchain_core/messages/utils.py`` (``count_tokens_approximately``, core 1.8.2);
-the 3.3 is what SummarizationMiddleware passes for Anthropic chat models
-(``langchain/agents/middleware/summarization.py``).  A message's characters are its content, its role, the call id of
-a tool message and the repr of the tool calls; a content block that is neither text nor image counts its repr, base64
-of a document and signature of a thinking block included.  Every tool result is a message of its own there (role
-"tool"), so each one in a message of ours is rounded up and charged 3.  The calibration by the last usage (a factor of 1
-to 1.25) needs the whole list and is left out; message names are not kept.
-
-The repr is counted as the block's own characters, the frame below and the blanks that Python writes between the parts
-of arguments.  Whether a frame is that of ``tool_calls`` or of a content block differs by provider: the former is
-assumed.
+Every tool result is a message of its own there (role "tool"), so each one in a message of ours is rounded up and
+charged 3.  The scale by the last usage needs the whole list and is left out; message names are not kept.  A repr is
+counted as the block's own characters, the frame below and the blanks that Python writes between the parts of arguments.
+Whether a frame is that of ``tool_calls`` or of a content block differs by provider: the former is assumed.
 """
 
 from __future__ import annotations

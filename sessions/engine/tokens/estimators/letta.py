@@ -1,13 +1,8 @@
-"""Letta: bytes / 4, up, then x 1.3, rounded down; base64 of images counted.
+"""Letta: bytes / 4, up, then x 1.3, rounded down; base64 of images counted (policies 2.4).
 
-letta-ai/letta ``letta/services/context_window_calculator/token_counter.py`` (``ApproxTokenCounter`` with the
-``safety_margin`` of 1.3 that its own docstring asks for before compaction): bytes of ``json.dumps`` of the messages in
-OpenAI's shape.  Python escapes what is outside ASCII there, so such a character weighs six bytes (an emoji twelve: six
-here, where only the number of such characters is known).  The source rounds the whole list once; here each message is
-rounded: less than one token a message apart.  JSON punctuation, keys and other escapes are not counted: a lower bound.
-
-Assumed, because the class says nothing of it: an image or document weighs its data URL or URL, signatures and encrypted
-payloads their bytes, as everything that is serialised.
+Of characters outside ASCII only the number is known: six bytes each, an emoji too.  Each message is rounded, not the
+whole list: less than one token a message apart.  JSON punctuation, keys and other escapes are not counted: a lower
+bound.  Assumed: an image or document weighs its data URL or URL, signatures and encrypted payloads their bytes.
 """
 
 from __future__ import annotations

@@ -1,17 +1,8 @@
-"""opencode V1: characters of text / 4, halves up, per part; no image rule.
+"""opencode V1: characters of text / 4, halves up, per part; no image rule.  V2 has one (policies 2.4).
 
-anomalyco/opencode ``packages/opencode/src/util/token.ts`` (``Token.estimate``: ``Math.round(length / 4)``), applied
-by ``session/compaction.ts`` to each completed tool part's output (prune).  V1 has no rule for media, which weigh
-nothing here: in what it summarises they become "[Attached mime: name]".  (Its tail selection estimates the JSON of
-whole model messages, where an inline image's base64 does count: ``chars_per_4`` shows that.)  Assumed for what it
-does not estimate: thinking its text, a call its name and JSON arguments, an unknown block its JSON; signatures,
-payloads and ids nothing.
-
-V2 gives an image 1,500, a PDF 2,000 and other media nothing: anomalyco/opencode
-``packages/core/src/session/compaction.ts`` (``estimatePart``, ``IMAGE_TOKEN_ESTIMATE``, ``PDF_TOKEN_ESTIMATE``): text
-and reasoning their text; a tool call its name and JSON input; a tool result each of its texts and media on its own; an
-encrypted checkpoint its text alone, "no locally measurable token size".  Assumed: an image whose media type is not
-stated is an image, a document's text counts as text, an unknown block as its JSON.
+Assumed for what V1 does not estimate: thinking its text, a call its name and JSON arguments, an unknown block its JSON;
+signatures, payloads and ids nothing.  In V2: an image whose media type is not stated is an image, a document's text
+counts as text, an unknown block as its JSON.
 """
 
 from __future__ import annotations

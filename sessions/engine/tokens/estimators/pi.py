@@ -1,9 +1,7 @@
-"""pi: characters / 4, rounded up per message; an image counts as 4,800 characters (1,200 tokens).
+"""pi: characters / 4, rounded up per message; an image counts as 4,800 characters (1,200 tokens, policies 2.4).
 
-badlogic/pi-mono ``packages/coding-agent/src/core/compaction/compaction.ts`` (``estimateTokens``): text; thinking text
-without its signature; a tool call's name and JSON arguments; text and images of a tool result.  Anything else weighs
-nothing there: documents but for their text (assumed), encrypted and unknown blocks.  Versions differ on
-images of user messages: some count text alone there; here they count like those of tool results.
+Anything else weighs nothing there: documents but for their text (assumed), encrypted and unknown blocks.  Versions
+differ on images of user messages: some count text alone there; here they count like those of tool results.
 """
 
 from __future__ import annotations

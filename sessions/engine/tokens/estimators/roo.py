@@ -1,11 +1,8 @@
-"""Roo Code: tiktoken o200k x 1.5, rounded up per message; an image the square root of its base64 length, or 300.
+"""Roo Code: tiktoken o200k x 1.5, rounded up per message; an image the square root of its base64 length (policies 2.4).
 
-RooCodeInc/Roo-Code ``src/utils/tiktoken.ts`` (``TOKEN_FUDGE_FACTOR = 1.5``): text; a tool call as "Tool: NAME" and
-"Arguments: JSON"; a tool result as "Tool Result (ID)", "[Error]" where it failed, its texts, "[Image content]" for an
-image in it and "[Unsupported content block: TYPE]" for anything else.  Thinking, documents and unknown blocks have no
-branch there and weigh nothing.  A linked image weighs 300.  The frames are counted as measured with o200k (5 tokens
-for a call, 4 for a result, 3 for the error mark, 4 and 7 for the two marks, 1 for a newline between parts); the name
-and the id, whose text is not kept as tokens, by the average of public transcripts (``_counts``): a token or two a call.
+The frames are counted as measured with o200k (5 tokens for a call, 4 for a result, 3 for the error mark, 4 and 7 for
+the two marks, 1 for a newline between parts); the name and the id, whose text is not kept as tokens, by the average of
+public transcripts (``_counts``): a token or two a call.
 """
 
 from __future__ import annotations

@@ -2,15 +2,9 @@
 
 Signatures and encrypted payloads weigh nothing (replay-semantics 3), nor do call ids and names.  A PDF weighs its
 pages by the provider's rule (estimators 11); where its pages could not be counted, one page, which is a lower bound
-and is named in ``Media.problem``.  For models other than OpenAI's the text count is an estimate.
-
-cl100k is counted where the texts are at hand (``ctxweb replay`` and its kin read them from the file), derived
-elsewhere: a second tokenizer pass would more than double what reading a session costs (0.33 s for o200k, 0.48 s more
-for cl100k over the same 5.7 million characters).  Derived: 0.994 x o200k + 0.108 per character outside ASCII, halves
-up: least squares over 7,200 distinct texts of public transcripts. Against real counts of those texts: sum -0.1%; a
-text of 50 tokens or more is 1.0% off in the median, 4.8% at the 95th percentile, 18% at most. The few such characters
-there are arrows, box drawing and dashes: for prose in another script it is a lower bound (one sentence each: Russian
--14%, Japanese -15%, German -22%, Chinese -25%, Korean -38%, Arabic -48%, Hindi -61%).
+and is named in ``Media.problem``.  cl100k is counted where the texts are at hand (``ctxweb replay`` and its kin read
+them from the file), derived elsewhere (estimators 4): a second tokenizer pass would more than double what reading a
+session costs.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from sessions.engine.tokens.estimators import Estimator
 from sessions.engine.transcript.types import Block, Kind, Media
 
 IMAGE_BYTES = 16 * 1024
-"""What buzz-agent's gate charges for an image since its pull request 1332."""
+"""What buzz-agent's trigger charges for an image since its pull request 1332."""
 
 
 def block_bytes(block: Block, image: Callable[[Media], int]) -> int:

@@ -1,15 +1,4 @@
-"""What every message and every context of a session weighs in tokens, and how that is known (replay-semantics 1, 3).
-
-A reply weighs its recorded output.  Other text weighs what the model family's prior makes of it (estimators 7.3) times
-one factor, fitted on this session's clean growths (estimators 7.2) where there are enough; tool results, prompts,
-images and attachments weigh what is around them too (``scale``).
-Images weigh what the provider's rule says.  The overhead (system prompt, tools, what the harness hides) is what the
-first request weighs beyond its messages, as far as later contexts allow (``hidden``).
-
-Where requests went to models of several families, a message weighs by the scale of the one that it was first sent to.
-From a change of family on the provider counts the whole list anew, with another tokenizer: that difference enters the
-context with the first request of the change.  The overhead, which no line tells, stays what the first request showed.
-"""
+"""What every message and every context of a session weighs in tokens, and how it is known (replay-semantics 1, 3)."""
 
 from __future__ import annotations
 
@@ -128,10 +117,7 @@ def _model_warnings(model: ModelInfo, transcript: Transcript, flagged: frozenset
 
 
 def prior_of(model: ModelInfo, transcript: Transcript) -> Prior:
-    """The prior of the model's family (estimators 6, 7.3).
-
-    One ratio where no corpus was measured, or blocks do not say their classes.
-    """
+    """The prior of the model's family (estimators 6, 7.3): one ratio without a corpus, or without classes of blocks."""
     if is_measured(model) and any(leaf.classes for message in transcript.messages for leaf in message.leaves()):
         return CLAUDE
     claude = model.family == "claude"

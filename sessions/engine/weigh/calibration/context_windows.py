@@ -1,10 +1,4 @@
-"""Which window a model of a session has, and from where: the one statement of it (replay-semantics 4).
-
-In this order: what the agent recorded; the limit that the provider named when it refused a request, unless it answered
-a larger one; the model's long window, where the session shows that it was asked for; the smallest usual window that
-holds the largest answered context; what the client, or who sold the model, makes of it (``offered``); the model's own;
-else 200,000, assumed.
-"""
+"""Which window a model of a session has, and from where: the one statement of it in code (replay-semantics 4)."""
 
 from __future__ import annotations
 

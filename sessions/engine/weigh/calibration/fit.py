@@ -1,12 +1,8 @@
 """How well a session's estimates fit what its provider reported: every growth of the context, and the overhead.
 
 The estimate of a growth is the difference of two estimated contexts (replay-semantics 1), so that it never sees the
-usage it is held against, but for the ratio that was fitted on all of them.
-
-The overhead (system prompt, tools, what the harness hides) is one number: the first measured context less its
-messages.  A file that holds the system prompt or the tool definitions names parts of it; what is left is named for
-what it is.  Skill lists, deferred tools, memory and the like are messages, which the overhead does not hold: they are
-named too, with their message.
+usage it is held against, but for the ratio that was fitted on all of them.  Parts of the overhead are named where the
+file holds them; skill lists, deferred tools, memory and the like are messages and no part: they are named with theirs.
 """
 
 from __future__ import annotations

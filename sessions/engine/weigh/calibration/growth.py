@@ -1,8 +1,6 @@
 """Steps between requests, the contexts they add up to, and usages that cannot be right (replay-semantics 3).
 
-Clients also attach files, clear old results and restore what a compaction took away without recording it.  Where a
-trained growth misses its estimate by more than what estimates miss, the difference belongs to that step, and every
-later context has it (estimators 7.5).  The growth itself stays missed wherever estimates are held against measurements.
+A growth that misses its estimate too far is the step's own (estimators 7.5).
 """
 
 from __future__ import annotations

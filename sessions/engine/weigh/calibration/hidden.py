@@ -1,12 +1,6 @@
-"""What a context holds that the transcript does not: what a client adds, the overhead, what came before the file.
+"""What a context holds that the transcript does not (replay-semantics 3; what a client adds, estimators 7.4).
 
-Claude Code reminds the model of its to-do list when it has not been used for a while.  Versions that record
-attachments say so; those before count the blocks of replies, and so can we (estimators 7.4).
-
-The overhead is bounded by every context that was measured (replay-semantics 3).  The first one less its messages is the
-overhead only where the session begins with the file.  One that goes on from elsewhere holds an earlier part that its
-file does not: a context measured right after a recorded compaction, or one smaller than the supposed overhead, shows
-it.  That part is named, is no overhead, and leaves there.
+The client's reminders, the overhead, and what came before the file: a part that is named, is no overhead, and leaves.
 """
 
 from __future__ import annotations
@@ -58,11 +52,7 @@ PATIENCE = {(1, 0): Patience(7, 3, late=True), (2, 0): Patience(7, 3), (2, 1): P
 def hidden_tokens(
     transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], prior: Prior
 ) -> dict[int, int]:
-    """Tokens that the client added and did not record, by request: attachments of that request's step.
-
-    A reminder weighs what the growths that hold one leave over in the median, the prior's weight counting twice among
-    them, and so do lists said anew; after a tool stands what nearly every growth with that tool leaves over.
-    """
+    """Tokens that the client added and did not record, by request: attachments of its step (estimators 7.4)."""
     rests = {step.request: rest for step, _, rest in misses(transcript, steps, bodies, training)}
     reminders = reminded(transcript, steps) if prior.reminder else {}
     patience = _patience(transcript)
@@ -91,11 +81,9 @@ def _once(own: Sequence[float], usual: float) -> float:
 def untold_tokens(
     transcript: Transcript, steps: Sequence[Step], bodies: Sequence[int | None], training: frozenset[int], prior: Prior
 ) -> dict[int, int]:
-    """The prior's share of every unmeasured growth of more than ``LARGE`` tokens, by request.
+    """The prior's share of every unmeasured growth of more than ``LARGE`` tokens, by request (estimators 7.4).
 
-    ``bodies`` are the contexts so far; between two requests that are trained on all that came is known.  It is what no
-    line tells of, an editor's findings or files that changed, where the client does not record what it adds
-    and is of a version that was measured.  A mean: most growths hold nothing of it, a few hundreds of tokens.
+    ``bodies`` are the contexts so far; between two requests that are trained on all that came is known.
     """
     measured = prior.clients and prior.clients[0] <= version_of(transcript.client) <= prior.clients[-1]
     if not prior.untold or not measured or not _is_silent(transcript):
@@ -156,10 +144,7 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
 
 
 def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which a silent client said that it may only plan: a prompt in that mode, or the call entering it.
-
-    Not again within ``PLAN_REMINDED`` requests.
-    """
+    """Requests with which a silent client said that it may only plan: a prompt in that mode, or the call into it."""
     if not _is_silent(transcript):
         return frozenset()
     found: list[int] = []
@@ -173,10 +158,7 @@ def planned(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
 
 
 def relisted(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int]:
-    """Requests with which a silent client says its lists anew: the second after an automatic compaction.
-
-    From ``RELISTED_SINCE`` on.
-    """
+    """Requests with which a silent client says its lists anew: the second after an automatic compaction."""
     if not _is_silent(transcript) or version_of(transcript.client) < RELISTED_SINCE:
         return frozenset()
     return frozenset(

@@ -1,10 +1,4 @@
-"""What text, and what stands around it, weighs before a session says anything itself (estimators 7.3, 7.4).
-
-A family whose sessions were measured has coefficients, fitted on a corpus: tokens for every o200k token, character and
-class of characters of a text, for the frame of a call, a result and a prompt, and for a character of a thinking
-block's signature, which is as long as the thinking really was (its text is a summary).  A family without such a corpus
-has one ratio of o200k tokens.
-"""
+"""What text, and what stands around it, weighs before a session says anything itself (estimators 7.3, 7.4)."""
 
 from __future__ import annotations
 

@@ -103,12 +103,7 @@ class Evidence(NamedTuple):
 
 
 def fit_scale(evidence: Evidence, scale: Scale) -> tuple[Scale, int]:
-    """The scale of a session, and on how many clean growths it rests: 0 where that is the family's prior.
-
-    A growth is clean when it is positive, both usages are trained on and of one model, and no image, document,
-    attachment or compaction stands between (estimators 7.2).  The reply's recorded output is taken off first where it
-    is the final one.  What an image adds is the median of the growths that hold images.
-    """
+    """The scale of a session, and on how many clean growths it rests (estimators 7.2): 0 where it is the prior."""
     pairs = trained_pairs(evidence.steps, evidence.training)
     growths = [growth for before, step in pairs if (growth := _growth(evidence, before, step, scale)) is not None]
     clean, n_clean = [growth for growth in growths if not growth.n_images], 0
@@ -202,11 +197,7 @@ def _claim(g: Growth) -> Claim:
 
 
 def _error(claims: Sequence[Claim], wrapper: int, prior: Prior) -> float:
-    """Sum of the growths' absolute errors, each over the root of its size, under a wrapper and its factor.
-
-    So the family's prior is fitted, too: one large result decides no wrapper, which small ones show; one of more text
-    than MAX_SHARE by its relative error.  The prior's own wrapper counts for as many small results as it says.
-    """
+    """What the growths miss under a wrapper and its factor, each over the root of its size (estimators 7.2)."""
     factor = _factor(claims, wrapper, prior)
     errors = prior.results * abs(wrapper - prior.wrapper) / sqrt(LEAST_GROWTH)
     for added, body, n_results, _, root in claims:

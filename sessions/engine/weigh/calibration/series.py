@@ -1,10 +1,6 @@
 """The recorded context as a series, and what left it beside its compactions, message by message (replay-semantics 3).
 
-Clients clear old results, providers drop thinking, users rewind: the next context is smaller than its new messages
-explain.  What left is taken from the messages that held it, so that a replay takes off only what its own list still
-holds.  Named results lose first; then what stood before the file, where the context is too small to hold it, and what
-requests without messages had added; then thinking, the newest first, where a turn ended; then results and at last other
-messages, the oldest first.
+What left is taken from the messages that held it, so that a replay takes off only what its own list still holds.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""What a reply weighs and what of it stays in the context: thinking and reasoning, by the growths (replay-semantics 3).
-
-Providers and clients differ, by model and by version.  Every way is tried on the growths in which the ways differ, and
-the one that they bear out stands; where they do not tell, what is known of the model.
-"""
+"""What a reply weighs and what of it stays in the context: thinking, reasoning, by the growths (replay-semantics 3)."""
 
 from __future__ import annotations
 
@@ -100,11 +96,7 @@ def _measured(transcript: Transcript, pair: tuple[Step, Step]) -> int:
 
 
 def final_outputs(transcript: Transcript, scales: Scales) -> frozenset[int]:
-    """Requests whose recorded output is the reply's (replay-semantics 1).
-
-    A client that records placeholders stops streaming at any number: where a session has some, an output that is less
-    than its own content can weigh is another.
-    """
+    """Requests whose recorded output is the reply's (replay-semantics 1)."""
     replies = [r for r in transcript.requests if r.usage and r.usage.output and not r.usage.placeholder]
     if len(replies) == sum(1 for r in transcript.requests if r.usage and r.usage.output):
         return frozenset(r.index for r in replies)
@@ -155,12 +147,7 @@ def reasoned(transcript: Transcript, final: frozenset[int]) -> dict[int, int]:
 
 
 def unsent_tokens(transcript: Transcript, tokens: Sequence[int], scales: Scales) -> dict[int, int]:
-    """Tokens of replies that no later request sends, by message index.
-
-    All of a reply that was broken off; of any other, the reasoning that the provider counts in its output and the
-    transcript has no block of, and (Claude apart, whose clients leave thinking out of transcripts that did send it) an
-    output beyond ``UNSENT_FACTOR`` times what the recorded content weighs: what is not recorded was not sent either.
-    """
+    """Tokens of replies that no later request sends, by message index (replay-semantics 3)."""
     unsent: dict[int, int] = {}
     for request in transcript.requests:
         index, usage = request.message, request.usage

@@ -103,6 +103,11 @@ class Weighed:
         return self.known[0] if self.known else window_of(self.transcript, "", self.flagged)
 
     @cached_property
+    def places(self) -> dict[int, int]:
+        """The step of every request on the selected branch."""
+        return {step.request: k for k, step in enumerate(self.steps)}
+
+    @cached_property
     def held(self) -> tuple[ModelWindow, ...]:
         """The model and the window at every step's request: a change of model counts from there on."""
         return windows_at_steps(self.transcript, self.steps, self.flagged)
