@@ -164,7 +164,7 @@ print(*(name for name in names if not name.startswith("_")))
 
 
 @pytest.mark.parametrize(
-    ("name", "most"), [("claude_code/rewind.jsonl", 9), ("crush/crush.db", 4), ("aider/history.md", 4)]
+    ("name", "most"), [("claude_code/rewind.jsonl", 9), ("crush/crush.db", 4), ("aider/history.md", 5)]
 )
 def test_no_reader_is_loaded_that_a_file_cannot_be_meant_for(name: str, most: int) -> None:
     """Of more than fifty: those whose shape and names it has, and what these share."""

@@ -66,7 +66,7 @@ def read_transcripts(
     finally:
         if counter is None:
             own.close()
-    if not any(transcript.messages or transcript.requests for transcript in parsed.transcripts):
+    if not any(t.messages or t.requests or t.errors or t.compactions for t in parsed.transcripts):
         raise _nothing(parsed, chosen)
 
     def contents(message: Message) -> tuple[Content, ...]:

@@ -14,6 +14,8 @@ CUT_REASONS = frozenset({
 """The words in which providers say that a reply ended at a limit."""
 CUTS = "cuts"
 """The code of ``SETTINGS`` of a server that cuts a prompt for which it has no room."""
+SERVER = "server"
+"""The same of one that tells how its context is divided, and cut no prompt."""
 USUAL_REASONS = frozenset({"auto", "manual", "threshold", "context_limit", "token_limit", "context_window_exceeded"})
 """Clients' words for what started a compaction that say no more than a command, or a size that was reached."""
 EMBEDDING = "the call for embeddings failed"

@@ -12,7 +12,7 @@ from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind
 from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Role, Usage
-from sessions.engine.weigh.calibration.context_windows import REFUSAL
+from sessions.engine.weigh.calibration.context_windows import RECORDED, REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import ALL, COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.causes_floor import status_of
@@ -153,6 +153,7 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
             advice = FULL_WINDOW
         elif whole >= 2 * ROUND and not whole % ROUND and usage.output % ROUND:
             because += f": {whole:,} in all, which is then the server's window"
+            because += f", where the agent counts on {case.own_window:,}" if case.held.source == RECORDED else ""
             left, advice = OWN_MAXIMUM, LONGER
         elif was_full(usage):
             because += ": the context was full there, the reply was not too long"

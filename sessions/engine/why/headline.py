@@ -157,7 +157,9 @@ def _uneventful(weighed: Weighed) -> Headline:
     trouble, notes = beside(weighed)
     cache, change = cache_sentence(transcript), causes.CHANGES[causes.CUT] if fall and fall.settings else ""
     leads = falls_sentence(falls) or short
-    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, "No compaction.", size)
+    # Where no message stands in the file, as in a server's log, nothing shows that there was none.
+    none = "No compaction." if transcript.messages else ""
+    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, size)
     text = " ".join(filter(None, (*told, notes, ending_sentence(transcript))))
     text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:

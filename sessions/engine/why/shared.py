@@ -28,7 +28,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.outputs import reported_reasoning
 from sessions.engine.weigh.sizes import estimator_named, message_sizes
 from sessions.engine.why.culprits import has_media
-from sessions.engine.why.falls import Fall, falls_of
+from sessions.engine.why.falls import Fall, cutting_room, falls_of
 from sessions.engine.why.runs import Runs
 
 STILL, STILL_SHARE, STILL_CAME, STILL_GROWN, BAND, HALF = 4, 0.001, 2_000, 0.05, 0.03, 0.5
@@ -253,8 +253,11 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
     """Flagged requests, and those just before a compaction or the end that jump beyond what their content explains.
 
     There no later usage can show the fall back that a flag needs (estimators 7.2), so a jump of at least three quarters
-    of the context before it is asked for, and no image or document may stand in the step.
+    of the context before it is asked for, and no image or document may stand in the step.  A server's log of prompts
+    that it cut has the right sizes, and no content.
     """
+    if not weighed.transcript.messages and cutting_room(weighed.transcript):
+        return frozenset()
     found = set(weighed.flagged)
     messages, requests = weighed.transcript.messages, weighed.transcript.requests
     at_end = {k - 1 for k, step in enumerate(weighed.steps) if step.compaction is not None} | {len(weighed.steps) - 1}

@@ -251,7 +251,7 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
     is_measured = case.usage is not None and not case.is_partial
     if case.usage is not None and is_measured and not newest_before(case):
         found.append(f"the request before had {case.usage.context:,}")
-    elif not is_measured and (not error.tokens or case.true < HELD * error.tokens):
+    elif not is_measured and (case.true < HELD * error.tokens if error.tokens else case.true):
         is_said = "in the messages" in over_limit(error)
         rest = "" if is_said else ": the rest (system prompt, tools, what was attached or left out) is not in it"
         them = f"of them{rest}{', by estimate' if is_said else ''}"

@@ -10,7 +10,7 @@ from sessions.engine.agents.agent import trigger_of, writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import request_words
 from sessions.engine.reading.formats import NO, UNKNOWN, YES, Coverage
-from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, ENDS, EventKind
+from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, CUTS, ENDS, SERVER, EventKind
 from sessions.engine.transcript.types import Transcript, Usage
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
@@ -38,7 +38,7 @@ def beside(weighed: Weighed) -> Beside:
     blind, transcript = _blind(weighed), weighed.transcript
     counts = coverage_of(transcript.format).usage == YES and trigger_of(transcript) is not None
     is_blind = counts or writer_of(transcript).name in READS_USAGE
-    trouble = _replies_cut(weighed), parted_sentence(transcript), _cleared(weighed), _subagents(weighed)
+    trouble = _replies_cut(weighed), parted_sentence(transcript), _cleared(weighed), _subagents(weighed), _room(weighed)
     troubles = (*trouble, _switched_after_error(transcript), blind if is_blind else "")
     notes = ("" if is_blind else blind, _partly_blind(weighed))
     return Beside(" ".join(filter(None, troubles)), " ".join(filter(None, notes)))
@@ -101,6 +101,13 @@ def _blind(weighed: Weighed) -> str:
 def coverage_of(name: str) -> Coverage:
     """What the format of that name records."""
     return getattr(registry.plugins("formats").get(name), "coverage", UNKNOWN)
+
+
+def _room(weighed: Weighed) -> str:
+    """Of a session that was refused, what its server says of the room that it gives, in a sentence; else ""."""
+    events = weighed.transcript.events if weighed.transcript.errors else ()
+    told = (e.words for e in events if e.kind == EventKind.SETTINGS and e.code in (CUTS, SERVER))
+    return next((f"{words[0].upper()}{words[1:]}." for words in told if words), "")
 
 
 def _partly_blind(weighed: Weighed) -> str:

@@ -116,6 +116,7 @@ MARKS = {
     "qwen_code": _marks(JSON, "parts systemPayload"),
     "role_content": _marks(JSON, "role"),
     "sharegpt": _marks(JSON, "conversations conversation messages"),
+    "server_log": _marks((TEXT, LINES)),
     "smolagents": _marks(JSON, "model_output"),
     "swe_agent": _marks((DOCUMENT,), "history trajectory"),
     "tau2": _marks(JSON, "task_id"),
