@@ -14,7 +14,7 @@ from ctxweb.commands._options import AS_JSON, BRANCH, FORMAT, LATEST, TOKENS, fi
 from ctxweb.terminal import Head, Terminal, patience, print_evidence, table_of, terminal, titled
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.document import gates_of, story_of, why_document
-from sessions.engine.why.headline import has_died
+from sessions.engine.why.headline import order
 from sessions.engine.why.overcount import over_count
 from sessions.engine.why.steps import STEPS
 from sessions.engine.why.verdicts import verdicts_of
@@ -58,8 +58,8 @@ def command(  # noqa: PLR0917
             weighed = weigh(transcript)
             verdicts = verdicts_of(weighed)
             gates = gates_of(over_count(weighed, window=window)) if triggers else {}
-            told.append((has_died(verdicts, len(transcript.requests)), story_of(weighed, verdicts), gates))
-    for _, session, gates in sorted(told, key=lambda one: not one[0]):
+            told.append((order(verdicts, len(transcript.requests)), story_of(weighed, verdicts), gates))
+    for _, session, gates in sorted(told, key=lambda one: one[0]):
         aside = f"  window {gates['window']:,} tokens" if gates else ""
         console.print(titled(f"\n{session['title'] or session['id']}", aside))
         console.print(titled(session["headline"]))

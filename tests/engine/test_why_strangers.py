@@ -11,7 +11,7 @@ import pytest
 
 from sessions.engine.reading.reading import NotATranscript, read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
-from sessions.engine.why.headline import headline
+from sessions.engine.why.headline import headline, order
 from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.test_why_reports import ALL
 
@@ -161,10 +161,12 @@ def rows() -> list[dict[str, str]]:
 
 
 def told(path: Path) -> str:
-    """The first lines about the sessions of a file; "" of one that is no known format."""
+    """The first lines about the sessions of a file, as `ctxweb why` orders them; "" of one that is no known format."""
     with path.open("rb") as file, suppress(NotATranscript):
         found = [weigh(transcript) for transcript in read_transcripts(file, path.name).transcripts]
-        return " ".join(headline(weighed, verdicts_of(weighed)) for weighed in found)
+        judged = [(weighed, verdicts_of(weighed)) for weighed in found]
+        judged.sort(key=lambda one: order(one[1], len(one[0].transcript.requests)))
+        return " ".join(headline(weighed, verdicts) for weighed, verdicts in judged)
     return ""
 
 

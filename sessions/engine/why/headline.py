@@ -73,6 +73,11 @@ def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
     return lead is not None and lead.what == ERROR and lead.request >= n_requests
 
 
+def order(verdicts: Sequence[Verdict], n_requests: int) -> tuple[bool, bool]:
+    """A key by which the sessions of one file are told: those that died first, then those with an event."""
+    return not has_died(verdicts, n_requests), not verdicts
+
+
 def is_trouble(verdict: Verdict) -> bool:
     """Whether a list has to show it: refused, not compacted, or compacted for a likely cause that is not normal."""
     if verdict.what != COMPACTION:
