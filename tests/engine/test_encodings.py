@@ -239,7 +239,7 @@ FILES = (
     Recorded("genkit/trace.json", refusals=((3, "context", 1_048_600, 1_048_576, 1),)),
     Recorded("gemini_api/checkpoint.json", ((0, None, None, None, "summary", (WHO, WHICH, BEFORE, AFTER)),)),
     Recorded("langfuse/observations.jsonl", ((3, None, 32, 16, "summary", (WHO,)),)),
-    Recorded("openai_chat/exchanges.json", ((4, None, 208, 80, "drop", (WHO, NONE)),)),
+    Recorded("openai_chat/exchanges.json", ((4, None, 208, 80, "summary", (WHO,)),)),
     Recorded("factory_droid/stream.jsonl", refusals=((1, "context", 205_000, 200_000, 1),)),
     Recorded(
         "dsh/compacted.jsonl",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions.engine.reading.formats._chat_shapes import displayed
+from sessions.engine.reading.formats.openai_chat import displayed
 from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind, Role, Usage
 
@@ -65,9 +65,7 @@ def test_what_requests_repeat_is_counted_once() -> None:
     assert [(r.message, r.on_branch, r.usage and r.usage.context) for r in first.requests] == [
         (2, True, 100), (4, True, 190), (None, False, 200), (6, True, 201), (9, True, 80),
     ]  # fmt: skip
-    assert first.warnings == (
-        "Messages that a later request left out at the end (rewound or tried again): 2, not counted",
-    )
+    assert first.warnings == ("Requests on a branch that was left: 1, counted, not among the messages",)
     assert [(r.message, r.usage) for r in second.requests] == [(None, None)]
     assert second.messages[1].preview == "A different talk"
 
@@ -76,14 +74,14 @@ def test_a_list_that_lost_its_middle_was_compacted() -> None:
     first, _ = sessions("exchanges.json")
     (compaction,) = first.compactions
     assert (compaction.boundary, compaction.preserved, compaction.request) == (7, (0, 5, 6), 4)
-    assert (compaction.tokens_before, compaction.tokens_after) == (208, 80)
+    assert (compaction.tokens_before, compaction.tokens_after, compaction.message) == (208, 80, 7)
     assert [message.compaction for message in first.messages] == [None] * 7 + [0, None, None]
 
 
 def test_trajectories_are_sessions() -> None:
     first, second = sessions("trajectories.json")
     assert (first.id, len(first.messages), second.id, len(second.messages)) == (
-        "trajectories.0", 6, "trajectories.1", 3,
+        "trajectories", 6, "trajectories.1", 3,
     )  # fmt: skip
     assert [(r.message, r.usage) for r in first.requests] == [(2, None), (4, None)]
 

@@ -57,7 +57,7 @@ def test_input_that_is_text() -> None:
 def test_exchanges_that_repeat_or_continue_each_other() -> None:
     talk = session("exchanges.json")
     assert [message.id for message in talk.messages] == [
-        "L1.0.0", "rs_a", "fc_a", "L1.1.2", "m_a", "cmp_1", "L1.2.0", "m_b", "L1.3.0", "m_c",
+        "L1.0", "rs_a", "fc_a", "L1.3", "m_a", "cmp_1", "L1.6", "m_b", "L1.8", "m_c",
     ]  # fmt: skip
     assert [(r.message, r.n_messages, r.usage and r.usage.context) for r in talk.requests] == [
         (1, 2, 100), (4, 1, 160), (7, 1, 90), (9, 1, 110),
@@ -82,7 +82,7 @@ def test_a_compaction_call_replaces_the_list() -> None:
 def test_a_compaction_item_that_is_sent_back_is_one_compaction() -> None:
     """With what stands before it or without, and with its payload encrypted anew."""
     talk = session("compaction_sent_back.json")
-    assert [message.id for message in talk.messages] == ["L1.0.0", "m1", "cmp_9", "L1.1.3", "m2", "L1.2.3", "m3"]
+    assert [message.id for message in talk.messages] == ["L1.0", "m1", "cmp_9", "L1.3", "m2", "L1.5", "m3"]
     (compaction,) = talk.compactions
     assert (compaction.boundary, compaction.request, compaction.tokens_after) == (2, 1, 30)
     assert [r.usage and r.usage.context for r in talk.requests] == [50, 30, 40]

@@ -6,6 +6,8 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
@@ -91,6 +93,22 @@ def blocks_of(content: Any, part: Callable[[Any], Content]) -> tuple[Content, ..
 def plain_part(value: Any) -> Content:
     """A part where every known one is plain text."""
     return Content(Kind.TEXT, text=value) if isinstance(value, str) else opaque(as_dict(value))
+
+
+def text_blocks(text: str, kind: Kind = Kind.TEXT, payload: str = "") -> tuple[Content, ...]:
+    """The block of a text, none where it says nothing."""
+    return (Content(kind, text=text, payload=payload),) if text or payload else ()
+
+
+def joined(pieces: Iterable[Content]) -> tuple[Content, ...]:
+    """Pieces of one text or thought that were streamed are one block."""
+    found: list[Content] = []
+    for kind, run in groupby(pieces, attrgetter("kind")):
+        some = list(run)
+        if len(some) > 1 and kind in (Kind.TEXT, Kind.THINKING):
+            some = [Content(kind, text="".join(p.text for p in some), payload="".join(p.payload for p in some))]
+        found += some
+    return tuple(found)
 
 
 def tool_use(arguments: Any, name: Any, call_id: Any, payload: str = "") -> Content:

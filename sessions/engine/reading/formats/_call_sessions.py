@@ -14,14 +14,15 @@ from sessions.engine.reading.formats import _calls, _threads
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall
 from sessions.engine.reading.formats._error_body import error_body
+from sessions.engine.reading.formats._gemini_parts import MASKED
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal, error_of, failed_compaction
-from sessions.engine.reading.formats._records import inside, noted, records, stem_of
+from sessions.engine.reading.formats._records import cleared_before, inside, noted, records, stem_of
 from sessions.engine.reading.formats._threads import CallThread, HistoryCut
 from sessions.engine.reading.formats._traces import replied_in, result_said, said_in, told_in, usage_in
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 Found = Iterator[tuple[Record, tuple[str | int, ...]]]
 CALL, TOOL, AGENT = "llm", "tool", "agent"
@@ -31,11 +32,17 @@ _EMBEDS = re.compile("embed", re.IGNORECASE)
 
 
 def sessions_of(
-    calls: Iterable[TracedCall], measure: Measured, *, stem: str, results: Sequence[CallMessage] = ()
+    calls: Iterable[TracedCall],
+    measure: Measured,
+    *,
+    stem: str,
+    results: Sequence[CallMessage] = (),
+    runs: bool = False,
 ) -> tuple[Transcript, ...]:
     """The sessions that the calls, in order of time, belong to; the one a sub-agent was started from is its parent.
 
-    ``results`` are what tools gave out by spans of their own, taken where no later call sent an answer.
+    ``results`` are what tools gave out by spans of their own, taken where no later call sent an answer.  ``runs``: each
+    run of replies in what a session's first call sends is a call, too (replay-semantics 1).
     What a call sends again is let go at once: a log of many calls is never held whole.
     """
     threads: list[CallThread] = []
@@ -43,23 +50,23 @@ def sessions_of(
     for call in calls:
         sent = _threads.superseded(threads, call, [said for said in call.sent if said.role is not Role.SYSTEM])
         if call.edits.asked or (call.edits.error is not None and not call.replied):
-            _beside(threads, call, sent)
+            _beside(threads, call, sent, runs=runs)
             continue
-        position = _threads.home(threads, starts, call, sent)
+        bare = len(threads) - 1 if runs and threads and not call.sent and not call.continues else None
+        position = _threads.home(threads, starts, call, sent) if bare is None else bare
         if position is None and (position := _threads.after_summary(threads, call, sent)) is not None:
             made = threads.pop()
             for known in starts.values():
                 known[:] = (n for n in known if n < len(threads))
             _threads.take_summary(threads[position], made.calls[0], call, sent)
         if position is None:
-            position = len(threads)
-            threads.append(CallThread(call.group, call))
-            _threads.extend(threads[position], call, call.sent)
+            position = _opened(threads, call, runs=runs)
         thread = threads[position]
         call.sent = []
         thread.refuse(call.edits.error)
         _threads.flag(thread, call)
-        _threads.reply(thread, call)
+        if not call.is_log:
+            _threads.reply(thread, call)
         thread.refuse(call.edits.ended)
         first = (thread.group, thread.steps[thread.live[0]].said.key if thread.live else 0)
         if position not in starts.setdefault(first, []):
@@ -77,7 +84,14 @@ def sessions_of(
     return with_unique_ids(built)
 
 
-def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> None:
+def _opened(threads: list[CallThread], call: TracedCall, *, runs: bool) -> int:
+    """The place of a session that begins with what the call sends."""
+    threads.append(CallThread(call.group, call, runs))
+    _threads.extend(threads[-1], call, call.sent)
+    return len(threads) - 1
+
+
+def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage], *, runs: bool) -> None:
     """A call without an answer: refused, failed, or made for a summary alone."""
     position = _threads.held_by(threads, call, sent)
     if position is None and (position := _threads.after_summary(threads, call, sent)) is not None:
@@ -88,9 +102,7 @@ def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMess
         threads[summarising].refuse(failed)
         return
     if position is None:
-        position = len(threads)
-        threads.append(CallThread(call.group, call))
-        _threads.extend(threads[position], call, call.sent)
+        position = _opened(threads, call, runs=runs)
     elif not call.edits.asked:
         _threads.heard(threads[position], call, sent)
     call.sent = []
@@ -124,7 +136,8 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, **parent:
             step.said.origins,
             id=step.said.id,
             timestamp=step.timestamp,
-            typed=False if made else None,
+            typed=False if made or step.said.meta else None,
+            meta=step.said.meta,
             summary=step.summary,
             compaction=step.made_by,
         )
@@ -136,11 +149,19 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, **parent:
     for refusal, n_steps, n_calls in thread.refused:
         assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
     assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
+    n_gone = 0 if n_lost else sum(step.gone for step in thread.steps)
+    assembly.note(n_gone, f"Messages that a later request left out at the end (tried again): {n_gone}, not counted")
     n_cut_off, n_changed = sum(call.edits.is_cut_off for call in thread.calls), thread.n_changed
     assembly.note(n_cut_off, f"{_calls.CUT_OFF}: {n_cut_off}")
     assembly.note(n_changed, f"Messages sent again in another form: {n_changed}; their first form is kept")
-    room = thread.opened.window or None
-    return assembly.transcript(native_id, system=measure(thread.first.system), room=room, **parent)
+    contents = (content for step in thread.steps for content in step.said.contents)
+    n_cleared = sum(c.kind is Kind.TOOL_RESULT and c.text.startswith(MASKED) for c in contents)
+    assembly.note(*cleared_before(n_cleared))
+    told = (note for call in thread.calls for note in call.notes)
+    assembly.warnings[:0] = dict.fromkeys(told)
+    trigger_at = next((call.trigger_at for call in reversed(thread.calls) if call.trigger_at), None)
+    facts = {"room": thread.opened.window or None, "trigger_at": trigger_at, **parent}
+    return assembly.transcript(native_id, system=measure(thread.first.system), **facts)
 
 
 def _requests(assembly: Assembly, thread: CallThread, replies: Mapping[int, Sequence[int]]) -> int:

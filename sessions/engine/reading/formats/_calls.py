@@ -110,7 +110,10 @@ def _error(response: Record, status: int) -> Refusal | None:
 
 @dataclass(slots=True)
 class CallMessage:
-    """One message of a call, with its blocks while the file is read."""
+    """One message of a call, with its blocks while the file is read.
+
+    ``is_summary``: it stands for what the client compacted before the list began; ``meta``: the client's own words.
+    """
 
     role: Role
     contents: tuple[Content, ...]
@@ -118,6 +121,9 @@ class CallMessage:
     id: str = ""
     key: int = 0
     calls: frozenset[str] = frozenset()
+    timestamp: float | None = None
+    is_summary: bool = False
+    meta: bool = False
 
     def __post_init__(self) -> None:
         self.key = hash((self.role, tuple(part for content in self.contents for part in _key(content))))
@@ -131,7 +137,9 @@ class TracedCall:
     ``caller`` is the tool call it was made inside, ``continues`` the response whose history the server keeps for it,
     ``edits`` what the provider's side did to the context in it, ``window`` the room that is recorded for it.  ``span``
     is its own id, ``above`` those of the spans around it up to ``owner``, a tool or an agent.  ``is_counted`` says that
-    the usage is the provider's own and no tracer's estimate.
+    the usage is the provider's own and no tracer's estimate.  ``notes`` are to be said of the session, ``trigger_at``
+    is above how many tokens it asks the server to compact.  ``prefills``: what it sends of the assistant at the end
+    begins the reply.  ``is_log``: it is a list of messages, and no call at all.
     """
 
     sent: list[CallMessage]
@@ -151,6 +159,10 @@ class TracedCall:
     owner: str = ""
     is_counted: bool = False
     window: int = 0
+    notes: tuple[str, ...] = ()
+    trigger_at: int | None = None
+    prefills: bool = False
+    is_log: bool = False
 
 
 def ancestors(parent: str, by_id: Mapping[str, T], parent_of: Callable[[T], str]) -> list[T]:

@@ -7,12 +7,13 @@ agents built on chat completions keep them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 from sessions.engine.reading.formats._anthropic_blocks import block_of
-from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, tool_use
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, result_of, text_blocks, tool_use
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, first_text, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
 
@@ -21,6 +22,7 @@ SPEAKERS = {
     **dict.fromkeys(("system", "developer"), Role.SYSTEM),
     **dict.fromkeys(("user", "human", "tool", "function"), Role.USER),
 }
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 ROLES = {name: role for name, role in SPEAKERS.items() if name not in ("model", "ai", "human")}
 
 
@@ -34,16 +36,34 @@ def is_result(message: Any) -> bool:
     return isinstance(message, dict) and text_of(message.get("role")) in ("tool", "function")
 
 
-def chat_contents(message: Any) -> tuple[Content, ...]:
-    """The blocks of one chat message: reasoning, content or parts, tool calls; a tool's message is its result."""
+def plain_keys(record: Record) -> dict[str, Any]:
+    """The same with ``toolCalls`` as ``tool_calls``."""
+    return {plain_key(key): value for key, value in record.items()}
+
+
+def plain_key(key: str) -> str:
+    """A key in small letters with underscores."""
+    return _HUMP.sub("_", key).lower()
+
+
+def chat_contents(message: Any, part: Callable[[Any], Content] | None = None) -> tuple[Content, ...]:
+    """The blocks of one chat message: reasoning, content or parts, tool calls; a tool's message is its result.
+
+    ``part`` reads one part of its content where a format has parts of its own.
+    """
     if not isinstance(message, dict):
-        return parts_of(message)
+        return blocks_of(message, part or part_of)
     thought = text_of(message.get("reasoning_content")) or text_of(message.get("reasoning"))
-    found = [Content(Kind.THINKING, text=thought)] if thought else []
-    said = parts_of(message["parts"] if isinstance(message.get("parts"), list) else message.get("content"))
-    call_id = text_of(message.get("tool_call_id"))
-    if is_result(message) and not any(content.kind is Kind.TOOL_RESULT for content in said):
-        found.append(result_of(said, call_id, is_error=message.get("status") == "error"))
+    found = [block_of(block) for block in as_list(message.get("thinking_blocks"))]
+    found = found or [*text_blocks(thought, Kind.THINKING)]
+    held = message["parts"] if isinstance(message.get("parts"), list) else message.get("content")
+    said = blocks_of(held, part or part_of)
+    call_ids = (message.get("tool_call_id"), *as_list(message.get("tool_call_ids")))
+    call_id = next(filter(None, map(text_of, call_ids)), "")
+    answers = is_result(message) or (call_id and message.get("role") != "assistant")
+    if answers and not any(content.kind is Kind.TOOL_RESULT for content in said):
+        is_error = message.get("status") == "error" or bool(message.get("is_error"))
+        found.append(result_of(said, call_id, is_error=is_error))
     else:
         found += said
     refusal = text_of(message.get("refusal"))
@@ -67,16 +87,6 @@ def part_of(part: Any) -> Content:
     return (reader(part) if reader else None) or block_of(part)
 
 
-def thought_of(part: Record) -> Content | None:
-    """What Kimi's agents keep of a thought; None of another part."""
-    thought = part.get("think")
-    return (
-        Content(Kind.THINKING, text=thought, payload=text_of(part.get("encrypted")))
-        if isinstance(thought, str)
-        else None
-    )
-
-
 def call_of(call: Any) -> Content:
     """A tool call: OpenAI's, with the name inside ``function`` or as it, or a flat one."""
     if not isinstance(call, dict):
@@ -97,8 +107,14 @@ def _thinking(part: Record) -> Content | None:
     return Content(Kind.THINKING, text=part[key], payload=text_of(part.get("signature"))) if key else None
 
 
+def _thought(part: Record) -> Content | None:
+    """What Kimi's agents keep of a thought."""
+    text, payload = part.get("think"), text_of(part.get("encrypted"))
+    return Content(Kind.THINKING, text=text, payload=payload) if isinstance(text, str) else None
+
+
 def _image_link(part: Record) -> Content | None:
-    held = part.get("image_url")
+    held = part.get("image_url", part.get("imageUrl"))
     link = text_of(held.get("url")) if isinstance(held, dict) else text_of(held) or text_of(part.get("file_id"))
     return media_link(link, kind=Kind.IMAGE) if link else None
 
@@ -108,7 +124,7 @@ def _image(part: Record) -> Content | None:
     if isinstance(part.get("source"), dict):
         return None
     link = text_of(part.get("image")) or text_of(part.get("url"))
-    media_type = text_of(part.get("mime_type")) or text_of(part.get("media_type")) or text_of(part.get("mimeType"))
+    media_type = first_text(part, "mime_type", "media_type", "mimeType", "mediaType")
     if data := text_of(part.get("data")) or text_of(part.get("base64")):
         return Content(Kind.IMAGE, media_type=media_type, data=data)
     return media_link(link, media_type, Kind.IMAGE) if link else None
@@ -151,7 +167,7 @@ def _file(part: Record) -> Content | None:
 _READERS: dict[str, Callable[[Record], Content | None]] = {
     **dict.fromkeys(("text", "input_text", "output_text", "refusal"), _text),
     **dict.fromkeys(("thinking", "reasoning"), _thinking),
-    "think": thought_of,
+    "think": _thought,
     **dict.fromkeys(("image_url", "input_image"), _image_link),
     "image": _image,
     **dict.fromkeys(("tool_call", "function"), _call),
@@ -166,16 +182,3 @@ def is_entry(value: Any) -> bool:
     """An object with a role that chat completions know, and content or calls."""
     known = isinstance(value, dict) and text_of(value.get("role")) in ROLES
     return known and ("content" in value or isinstance(value.get("tool_calls"), list))
-
-
-def contents_of_entry(entry: Record) -> tuple[Content, ...]:
-    """Thinking, what is said or shown, calls; a tool's entry is one result."""
-    said = parts_of(entry.get("content"))
-    call_ids = [text for text in as_list(entry.get("tool_call_ids")) if isinstance(text, str)]
-    call_id = text_of(entry.get("tool_call_id")) or next(iter(call_ids), "")
-    if entry.get("role") in ("tool", "function") or (call_id and entry.get("role") != "assistant"):
-        return (result_of(said, call_id, is_error=bool(entry.get("is_error"))),)
-    plain = text_of(entry.get("reasoning_content"))
-    thoughts = [block_of(block) for block in as_list(entry.get("thinking_blocks"))]
-    thoughts = thoughts or ([Content(Kind.THINKING, text=plain)] if plain else [])
-    return (*thoughts, *said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import blocks_of, opaque, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, joined, opaque, text_blocks, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Usage
@@ -47,7 +47,7 @@ def parts_of(parts: Any) -> tuple[Content, ...]:
 def content_of(value: Any) -> tuple[Content, ...]:
     """Blocks of a ``Content`` (role and parts), of the chunks of a streamed reply, or of bare parts."""
     if isinstance(value, list) and any(isinstance(chunk, dict) and "candidates" in chunk for chunk in value):
-        return _joined([_part(part) for chunk in value for part in chunk_parts(chunk)])
+        return _numbered(joined(_part(part) for chunk in value for part in chunk_parts(chunk)))
     return parts_of(value["parts"] if isinstance(value, dict) and "parts" in value else value)
 
 
@@ -55,18 +55,6 @@ def chunk_parts(chunk: Any) -> list[Any]:
     """The parts of a response's first candidate, none where it has none."""
     first = next(iter(as_list(as_dict(chunk).get("candidates"))), None)
     return as_list(as_dict(as_dict(first).get("content")).get("parts"))
-
-
-def _joined(pieces: list[Content]) -> tuple[Content, ...]:
-    """Pieces of one text that was streamed are one block."""
-    found: list[Content] = []
-    for piece in pieces:
-        if found and piece.kind is found[-1].kind and piece.kind in (Kind.TEXT, Kind.THINKING):
-            last = found[-1]
-            found[-1] = Content(piece.kind, text=last.text + piece.text, payload=last.payload + piece.payload)
-        else:
-            found.append(piece)
-    return _numbered(found)
 
 
 def result_of(part: Record) -> Content:
@@ -81,8 +69,7 @@ def result_of(part: Record) -> Content:
     text = only if isinstance(only, str) else dumps(response) if response is not None else ""
     if not media:
         return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=is_error)
-    said = (Content(Kind.TEXT, text=text),) if text else ()
-    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=said + media)
+    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=text_blocks(text) + media)
 
 
 def gemini_usage(usage: Any) -> Usage | None:

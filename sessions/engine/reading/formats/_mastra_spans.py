@@ -10,8 +10,9 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats._ai_sdk_parts import call_of
+from sessions.engine.reading.formats._blocks import text_blocks
 from sessions.engine.reading.formats._calls import CallMessage, ancestors
-from sessions.engine.reading.formats._records import inside, records
+from sessions.engine.reading.formats._records import inside, placed
 from sessions.engine.reading.formats._traces import decoded, result_said
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.reading.jsonio import Source, dumps
@@ -133,12 +134,8 @@ def spans_in(record: Record, path: Path = ()) -> Iterator[tuple[Record, Path]]:
 
 def spans_of(source: Source, skipped: list[Skipped]) -> list[Span]:
     """Every span, in order of time; of one that was written twice, the last."""
-    found: dict[tuple[str, str], Span] = {}
-    for record, origin in records(source, skipped):
-        held = [_span(span, inside(origin, *path)) for span, path in spans_in(record)]
-        if not held:
-            skipped.append(Skipped(origin.line, origin.offset, "no span of Mastra's"))
-        found |= {(span.text("traceId"), span.id): span for span in held}
+    spans = (_span(value, at) for value, at in placed(source, skipped, spans_in, "no span of Mastra's"))
+    found = {(span.text("traceId"), span.id): span for span in spans}
     return sorted(found.values(), key=lambda span: span.started or 0)
 
 
@@ -217,10 +214,8 @@ def reply_contents(output: Record) -> tuple[Content, ...]:
     listed = [as_dict(part) for part in as_list(output.get("reasoning"))]
     thought = text_of(output.get("reasoningText")) or text_of(output.get("reasoning"))
     thought = thought or "\n".join(text_of({**part, **as_dict(part.get("payload"))}.get("text")) for part in listed)
-    text = text_of(output.get("text"))
-    made = output.get("object")
-    found = [Content(Kind.THINKING, text=thought)] if thought.strip() else []
-    found += [Content(Kind.TEXT, text=text)] if text else []
-    found += [Content(Kind.TEXT, text=dumps(made))] if made is not None and not text else []
+    text, made = text_of(output.get("text")), output.get("object")
+    found = text_blocks(thought if thought.strip() else "", Kind.THINKING)
+    found += text_blocks(text or ("" if made is None else dumps(made)))
     calls = [as_dict(call) for call in as_list(output.get("toolCalls"))]
     return (*found, *(call_of(as_dict(call.get("payload")) or call) for call in calls if call))

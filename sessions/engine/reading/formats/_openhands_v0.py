@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import media_link, tool_use
+from sessions.engine.reading.formats._blocks import media_link, text_blocks, tool_use
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -142,14 +142,11 @@ def _from_response(event: Record, metadata: Record) -> tuple[tuple[Content, ...]
 
 
 def _said(message: Record) -> tuple[Content, ...]:
-    thinking = text_of(message.get("reasoning_content"))
     content = message.get("content")
     parts = content if isinstance(content, list) else [content]
     texts = [text_of(part.get("text")) if isinstance(part, dict) else text_of(part) for part in parts]
-    return (
-        *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
-        *(Content(Kind.TEXT, text=text) for text in texts if text),
-    )
+    thought = text_blocks(text_of(message.get("reasoning_content")), Kind.THINKING)
+    return (*thought, *(Content(Kind.TEXT, text=text) for text in texts if text))
 
 
 def _observation(event: Record) -> tuple[Content, ...]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.words import counted
-from sessions.engine.reading.formats._values import Record, as_list
+from sessions.engine.reading.formats import Sniff
+from sessions.engine.reading.formats._values import Path, Record, as_list
 from sessions.engine.reading.json_values import BOM, CUT
 from sessions.engine.reading.jsonio import Head, JsonProblem, Line, Source, glued, loads, too_long
 from sessions.engine.transcript.types import Origin, Skipped
 
+Part = TypeVar("Part")
 DATA = b"data:"
 FIELDS = (b"event:", b"id:", b"retry:", b":")
 _DONE = b"[DONE]"
@@ -82,6 +84,17 @@ def records(
             yield record, origin
         else:
             skipped.append(Skipped(origin.line, origin.offset, reason))
+
+
+def placed(
+    source: Source, skipped: list[Skipped], parts_in: Callable[[Record], Iterable[tuple[Part, Path]]], reason: str
+) -> Iterator[tuple[Part, Origin]]:
+    """What each record holds, with its place; ``skipped`` receives those that hold nothing, for that reason."""
+    for record, origin in records(source, skipped):
+        found = [(part, inside(origin, *path)) for part, path in parts_in(record)]
+        if not found:
+            skipped.append(Skipped(origin.line, origin.offset, reason))
+        yield from found
 
 
 def objects_in(
@@ -155,19 +168,19 @@ def rows_of(source: Source, table: str, rest: str = "", values: Sequence[Any] = 
 
 
 def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dict[str, Any]]]:
-    """Every event's JSON object with where it stands; ``skipped`` receives lines that are none."""
+    """Every event's JSON object with where it stands, a line of JSON alone too; ``skipped`` receives the others."""
     for line in source.lines():
         data = line.data
         if data is None:
             skipped.append(line.skipped(too_long(line)))
             continue
-        body = data.removeprefix(BOM)
+        body = data.removeprefix(BOM).lstrip()
         if line.blank or body.startswith(FIELDS):
             continue
-        if not body.startswith(DATA):
+        if not body.startswith((DATA, b"{")):
             skipped.append(line.skipped("neither an event's data nor its name"))
             continue
-        value_bytes = body[len(DATA) :].lstrip()
+        value_bytes = body.removeprefix(DATA).lstrip()
         start = len(data) - len(value_bytes)
         if value_bytes.strip() == _DONE:
             continue
@@ -180,6 +193,24 @@ def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Origin, dic
             yield Origin(line.number, line.offset + start, line.length - start), value
         else:
             skipped.append(Skipped(line.number, line.offset + start, "an event whose data is no object"))
+
+
+def pair_in(
+    document: Record, is_request: Callable[[Record], object], is_response: Callable[[Record], object]
+) -> tuple[Record | None, Record | None]:
+    """The request and the response in ``document``, or what it is itself; None for what is not there."""
+    held = document.get("request"), document.get("response")
+    request, response = held if any(isinstance(body, dict) for body in held) else (document, document)
+    return (
+        request if isinstance(request, dict) and is_request(request) else None,
+        response if isinstance(response, dict) and is_response(response) else None,
+    )
+
+
+def closest(shapes: Iterable[Sniff | None], what: str) -> Sniff | None:
+    """The surest guess of those about the items of a list, which is ``what``; None where none is sure of any."""
+    best = max(filter(None, shapes), key=lambda shape: shape.score, default=None)
+    return Sniff(best.score - 5, f"{what}; one item is {best.reason}") if best and best.score > 0 else None
 
 
 def folders_of(name: str) -> list[str]:

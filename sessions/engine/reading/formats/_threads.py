@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile, groupby
 
 from sessions.engine.reading.formats._blocks import is_prompt
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall, is_compaction
+from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, is_compaction
 from sessions.engine.reading.formats._provider_errors import Refusal, Told
 from sessions.engine.transcript.types import Content, Kind, Role
 
@@ -68,10 +69,14 @@ class Awaited:
 
 @dataclass(slots=True)
 class CallThread:
-    """A session in the making: its steps in order of arrival, and the list that is sent (``live``)."""
+    """A session in the making: its steps in order of arrival, and the list that is sent (``live``).
+
+    ``runs``: each run of replies that is sent is a call, too (replay-semantics 1).
+    """
 
     group: str
     opened: TracedCall
+    runs: bool = False
     steps: list[CallStep] = field(default_factory=list)
     live: list[int] = field(default_factory=list)
     calls: list[TracedCall] = field(default_factory=list)
@@ -85,6 +90,10 @@ class CallThread:
         self.steps.append(step)
         self.live.append(len(self.steps) - 1)
         return self.live[-1]
+
+    def time_of(self, said: CallMessage, call: TracedCall) -> float | None:
+        """When a message was sent: of a request's document only the call's own time is known."""
+        return said.timestamp if self.runs else call.timestamp
 
     def refuse(self, refusal: Refusal | None) -> None:
         """Note the error of a call's answer, or with which its run ended; None is no error."""
@@ -112,9 +121,9 @@ def home(
     if (position := _swapped(threads, call, sent)) is not None:
         return position
     alike = starts.get((call.group, sent[0].key), ()) if sent else ()
-    ranked = sorted(((_shared(threads[position], sent), position) for position in alike), reverse=True)
+    ranked = sorted(((len(_shared(threads[position], sent)), position) for position in alike), reverse=True)
     for shared, position in ranked:
-        if shared and _joins(threads[position], call, sent, shared):
+        if shared and _joins(threads[position], call, sent):
             return position
     recent = list(_recent(threads, call))
     going_on = next((n for n in recent if _goes_on(threads[n], call, sent)), None)
@@ -172,14 +181,37 @@ def take_summary(thread: CallThread, made: TracedCall, call: TracedCall, sent: S
 
 
 def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
-    """What is new goes behind; the reply to a call that was logged without one is the first of it."""
+    """What is new goes behind; the reply to a call that was logged without one is the first of it.
+
+    Where runs count, any other run of replies is that of a call that was not recorded.
+    """
     last = thread.calls[-1] if thread.calls else None
     unanswered = len(thread.calls) - 1 if last and not last.replied and not last.edits.asked else -1
-    for position, said in enumerate(sent):
-        is_reply = not position and said.role is Role.ASSISTANT
-        thread.steps.append(CallStep(said, call.timestamp, call=unanswered if is_reply else -1))
-        if said.role is not Role.SYSTEM:
-            thread.live.append(len(thread.steps) - 1)
+    runs = [(role, list(run)) for role, run in groupby(sent, lambda said: said.role)]
+    for n, (role, run) in enumerate(runs):
+        is_reply = role is Role.ASSISTANT and not n
+        before = thread.steps[-1] if thread.steps else None
+        # The model's answer to a summary that the client wrote was never asked for.
+        made_by = before.made_by if before and before.said.is_summary and role is Role.ASSISTANT else None
+        is_call = made_by is None and (n + 1 < len(runs) or not call.prefills) and (n or unanswered < 0)
+        if thread.runs and role is Role.ASSISTANT and is_call:
+            made = any(is_compaction(content) for said in run for content in said.contents)
+            known = TracedCall([], run, model=call.model, timestamp=run[0].timestamp, system=call.system)
+            known.caller, known.edits = call.caller, ServerEdits(compacted=made)
+            reply(thread, known)
+            continue
+        for said in run:
+            if said.is_summary:
+                stands = HistoryCut(len(thread.calls), len(thread.steps), tuple(thread.live), len(thread.steps))
+                stands.is_unseen, made_by = True, len(thread.cuts)
+                thread.cuts.append(stands)
+            step = CallStep(said, thread.time_of(said, call), unanswered if is_reply else -1, made_by, said.is_summary)
+            thread.steps.append(step)
+            is_reply, made_by = False, made_by if role is Role.ASSISTANT else None
+            if role is not Role.SYSTEM:
+                thread.live.append(len(thread.steps) - 1)
+            if thread.runs and any(map(is_compaction, said.contents)):
+                _on_server(thread, call, len(thread.calls))
 
 
 def reply(thread: CallThread, call: TracedCall) -> None:
@@ -197,7 +229,7 @@ def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[Call
     told = (n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent))
     if (position := next(told, None)) is not None:
         return position
-    ranked = [(_shared(thread, sent), n) for n, thread in enumerate(threads) if thread.group == call.group]
+    ranked = [(len(_shared(thread, sent)), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
     if shared:
         return position
@@ -217,8 +249,9 @@ def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]
 
 def heard(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:
     """What a call without an answer sent behind all that the session has stands in its list: the next sends it too."""
-    if _shared(thread, sent) == len(thread.live):
-        extend(thread, call, sent[len(thread.live) :])
+    shared = _shared(thread, sent)
+    if _left(thread, shared) == []:
+        extend(thread, call, sent[len(shared) :])
 
 
 def flag(thread: CallThread, call: TracedCall) -> None:
@@ -290,18 +323,33 @@ def answer(thread: CallThread, results: Sequence[CallMessage]) -> None:
             thread.put(CallStep(said, None))
 
 
-def _shared(thread: CallThread, sent: Sequence[CallMessage]) -> int:
-    """How many messages at the start of the session are sent again; its newest reply may be in another form."""
-    n_same = 0
-    for position, step in enumerate(thread.live):
-        if position >= len(sent):
-            break
+def _shared(thread: CallThread, sent: Sequence[CallMessage]) -> list[int]:
+    """Places in the list of what is sent again at its start; the newest reply may be in another form.
+
+    What the model only thought may be left out.
+    """
+    found: list[int] = []
+    for place, step in enumerate(thread.live):
         known = thread.steps[step]
-        echo = position == len(thread.live) - 1 and known.call >= 0 and sent[position].role is Role.ASSISTANT
-        if known.said.key != sent[position].key and not (echo and n_same):
+        if len(found) == len(sent):
             break
-        n_same += 1
-    return n_same
+        said = sent[len(found)]
+        echo = place == len(thread.live) - 1 and known.call >= 0 and said.role is Role.ASSISTANT
+        if known.said.key == said.key or (echo and found):
+            found.append(place)
+        elif not _is_thought(known):
+            break
+    return found
+
+
+def _is_thought(step: CallStep) -> bool:
+    return step.call >= 0 and all(content.kind is Kind.THINKING for content in step.said.contents)
+
+
+def _left(thread: CallThread, shared: Sequence[int]) -> list[int]:
+    """What stands in the list behind the shared beginning, but for thoughts right behind it."""
+    rest = thread.live[shared[-1] + 1 if shared else 0 :]
+    return list(dropwhile(lambda step: _is_thought(thread.steps[step]), rest))
 
 
 def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> bool:
@@ -328,28 +376,31 @@ def _follows(last: TracedCall, call: TracedCall, sent: Sequence[CallMessage]) ->
     return is_answer or (bool(call.continues) and call.continues == last.response_id)
 
 
-def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], shared: int) -> bool:
+def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> bool:
     """A call that shares a beginning: more of the same, less of it, or another way from there."""
-    if shared == len(thread.live):
-        extend(thread, call, sent[shared:])
+    shared = _shared(thread, sent)
+    left, new = _left(thread, shared), sent[len(shared) :]
+    if not left:
+        extend(thread, call, new)
         return True
-    kept = _survivors(thread.live[shared:], thread, sent[shared:])
-    if kept and len(sent) >= len(thread.live):
-        changed = len(thread.live) - shared - len(kept)
+    start = len(thread.live) - len(left)
+    kept = _survivors(left, thread, new)
+    if kept and len(new) >= len(left):
+        changed = len(left) - len(kept)
         thread.n_changed += changed
-        others = [said for position, said in enumerate(sent[shared:]) if position not in kept]
+        others = [said for position, said in enumerate(new) if position not in kept]
         extend(thread, call, others[changed:])
         return True
     if kept:
-        later = {position + shared: place + shared for position, place in kept.items()}
-        _cut(thread, call, sent, {position: position for position in range(shared)} | later)
+        later = {position + len(shared): place + start for position, place in kept.items()}
+        _cut(thread, call, sent, dict(enumerate(shared)) | later)
         return True
     if thread.first.system != call.system:
         return False
-    for step in thread.live[shared:]:
+    for step in left:
         thread.steps[step].gone = True
-    del thread.live[shared:]
-    extend(thread, call, sent[shared:])
+    del thread.live[start:]
+    extend(thread, call, new)
     return True
 
 
@@ -383,7 +434,7 @@ def _cut(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage], kept
             thread.live.append(old[kept[position]])
             continue
         made = position <= last_made
-        says = is_prompt(said.contents) or any(map(is_compaction, said.contents))
+        says = position in blocks if blocks else is_prompt(said.contents)
         summary, made_by = made and cut.summary is None and says, len(thread.cuts) - 1 if made else None
-        step = thread.put(CallStep(said, call.timestamp, made_by=made_by, summary=summary))
+        step = thread.put(CallStep(said, thread.time_of(said, call), made_by=made_by, summary=summary))
         cut.summary = step if summary else cut.summary

@@ -13,15 +13,15 @@ from typing import Any
 
 from sessions.engine.reading.formats import _converse as converse
 from sessions.engine.reading.formats import _gemini_parts as gemini
-from sessions.engine.reading.formats._blocks import result_of
+from sessions.engine.reading.formats import _items as items
 from sessions.engine.reading.formats._calls import LEAST_ERROR, CallMessage, TracedCall, edits_of
-from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
+from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of, role_of
 from sessions.engine.reading.formats._counts import first_count, local_usage, openai_usage, usage_of
 from sessions.engine.reading.formats._events import events_in, is_chunk, response_of
 from sessions.engine.reading.formats._records import inside
-from sessions.engine.reading.formats._traces import decoded, system_of, tools_of, value_at
+from sessions.engine.reading.formats._traces import decoded, is_item, system_of, tools_of, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
+from sessions.engine.transcript.types import Content, Origin, Role, Usage
 
 REQUEST_PATHS: tuple[Path, ...] = (
     ("request", "body"), ("request", "postData", "text"), ("request", "content"), ("request",), ("request_body",),
@@ -41,8 +41,6 @@ COMPACT = "/responses/compact"
 GEMINI_MODEL = re.compile(r"/models/([^/:?]{1,200}):(?:stream)?generateContent", re.IGNORECASE)
 """The model that a call of Gemini's API names in its address alone."""
 SESSION = re.compile(r"session_(?:id\W{1,6})?([0-9a-fA-F][0-9a-fA-F-]{7,63})")
-RESULT_TYPES = ("function_call_output", "custom_tool_call_output", "computer_call_output", "local_shell_call_output")
-CALL_TYPES = ("function_call", "custom_tool_call", "computer_call", "local_shell_call")
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,28 +201,17 @@ def item_contents(item: Any) -> tuple[Content, ...]:
     """The blocks of a message, of Gemini's content, or of an item of the Responses API."""
     if _is_content(item):
         return gemini.content_of(item)
-    kind = text_of(as_dict(item).get("type"))
-    if kind in CALL_TYPES:
-        return (call_of(item),) if "name" in item else parts_of([item])
-    if kind in RESULT_TYPES:
-        output = item.get("output")
-        return (result_of(parts_of(output if output is not None else ""), item.get("call_id")),)
-    if kind == "reasoning" and "role" not in item:
-        listed = [*as_list(item.get("summary")), *as_list(item.get("content"))]
-        said = "\n".join(text_of(part.get("text")) for part in listed if isinstance(part, dict))
-        return (Content(Kind.THINKING, text=said, payload=text_of(item.get("encrypted_content"))),)
+    if is_item(item):
+        return items.item_contents(item)
     held = as_dict(item)
     is_said = "role" in held or any(map(converse.is_block, as_list(held.get("content"))))
     return chat_contents(converse.message_of(held)) if is_said else parts_of([item])
 
 
 def _item_role(item: Any) -> Role:
-    kind = text_of(as_dict(item).get("type"))
-    if kind in RESULT_TYPES:
-        return Role.USER
-    if kind and "role" not in item and kind.endswith(("_call", "reasoning", "compaction")):
+    if is_item(item) and item["type"] in items.COMPACTION_TYPES:
         return Role.ASSISTANT
-    return role_of(item)
+    return items.item_role(item) if is_item(item) else role_of(item)
 
 
 def _sent(request: Record, origin: Origin) -> list[CallMessage]:

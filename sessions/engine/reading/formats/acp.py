@@ -15,7 +15,7 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
-from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
+from sessions.engine.reading.formats._blocks import blocks_of, joined, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of, written
@@ -128,15 +128,7 @@ class _Session:
 
 def update_contents(values: Sequence[Any]) -> tuple[Content, ...]:
     """The blocks of updates that are one message: chunks of the same kind joined; of a prompt, its blocks."""
-    found: list[Content] = []
-    for value in values:
-        for piece in _contents(value):
-            last = found[-1] if found else None
-            if last is not None and last.kind is piece.kind and piece.kind in (Kind.TEXT, Kind.THINKING):
-                found[-1] = Content(last.kind, text=last.text + piece.text)
-            else:
-                found.append(piece)
-    return tuple(found)
+    return joined(piece for value in values for piece in _contents(value))
 
 
 def told(value: Record) -> Record:
@@ -167,8 +159,6 @@ def _block(block: Any) -> Content:
         return Content(Kind.TEXT, text=resource["text"], target=text_of(resource.get("uri")))
     if held.get("type") == "resource_link":
         return media_link(text_of(held.get("uri")), text_of(held.get("mimeType")), Kind.DOCUMENT)
-    if held.get("type") == "image" and text_of(held.get("data")):
-        return Content(Kind.IMAGE, media_type=text_of(held.get("mimeType")), data=held["data"])
     return part_of(block)
 
 

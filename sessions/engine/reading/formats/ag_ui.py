@@ -15,7 +15,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, plain_keys
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
@@ -126,8 +126,7 @@ def _contents(values: Sequence[Any]) -> tuple[Content, ...]:
         if event.get("type") == RESULT:
             return (result_of((Content(Kind.TEXT, text=text_of(event.get("content"))),), event.get("toolCallId")),)
         if said is None:
-            entry = {"tool_calls": event.get("toolCalls"), "tool_call_id": event.get("toolCallId"), **event}
-            return contents_of_entry(entry)
+            return chat_contents(plain_keys(event))
         key = said[1], text_of(event.get("toolCallId" if said[1] == "TOOL_CALL" else "messageId"))
         pieces.setdefault(key, []).append(text_of(event.get("delta")))
         names[key] = text_of(event.get("toolCallName")) or names.get(key, "")

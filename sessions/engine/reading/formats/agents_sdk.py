@@ -17,15 +17,13 @@ from sessions.engine.reading.formats import _call_sessions as traced
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._calls import ancestors
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, ancestors
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._error_body import error_body
-from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
 from sessions.engine.reading.formats._items import item_contents
 from sessions.engine.reading.formats._traces import decoded, read_again
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
-from sessions.engine.reading.formats._wire import Exchange, Part
-from sessions.engine.reading.formats.openai_responses import RESPONSES_WIRE
+from sessions.engine.reading.formats.openai_responses import said_at
 from sessions.engine.transcript.recorded_events import OF_TURNS, EventKind
 from sessions.engine.transcript.types import (
     Content,
@@ -303,20 +301,19 @@ class _Format(Format):
         """One session for each id of a database, whose items are messages, or for each conversation that was traced."""
         if source.database() is None:
             return _traces(source, measure)
-        parts: dict[str, list[Part]] = {}
+        said: dict[str, list[CallMessage]] = {}
         skipped: list[Skipped] = []
         for row, origin in files.rows_of(source, MESSAGES, "ORDER BY id"):
             value = decoded(row.get(DATA))
             if isinstance(value, dict):
-                part = Part(value, files.inside(origin, DATA), seconds(row.get("created_at")))
-                parts.setdefault(text_of(row.get("session_id")), []).append(part)
+                message = said_at(value, files.inside(origin, DATA), seconds(row.get("created_at")))
+                said.setdefault(text_of(row.get("session_id")), []).append(message)
             else:
                 skipped.append(Skipped(1, 0, f"row {row.get('id')} holds no item"))
         found: list[Transcript] = []
         turns = _turns(source)
-        for native, items in parts.items():
-            conversations = conversations_of([Exchange(items, is_log=True)], RESPONSES_WIRE, measure)
-            made = transcripts_of(conversations, native, measure)
+        for native, messages in said.items():
+            made = traced.sessions_of([TracedCall(messages, [], is_log=True)], measure, stem=native, runs=True)
             found += (_counted(session, turns) for session in made)
         return Parsed(tuple(found), tuple(skipped))
 

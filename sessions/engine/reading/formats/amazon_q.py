@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import base64_of, definitions, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import base64_of, definitions, opaque, result_of, text_blocks
+from sessions.engine.reading.formats._chat_blocks import call_of
 from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
@@ -38,7 +39,7 @@ CALLS, STOPPED = "[Tool uses:", "^C"
 def q_contents(value: Any) -> tuple[Content, ...]:
     """The blocks of a user's message, of an answer, or of a summary."""
     if isinstance(value, str):
-        return (Content(Kind.TEXT, text=value),) if value else ()
+        return text_blocks(value)
     message = as_dict(value)
     found: list[Content] = []
     for kind, held in (message | as_dict(message.get("content"))).items():
@@ -47,20 +48,17 @@ def q_contents(value: Any) -> tuple[Content, ...]:
             found += _answer(inner)
         elif kind in ASKED:
             found += [_result(as_dict(result)) for result in as_list(inner.get("tool_use_results"))]
-            found += [Content(Kind.TEXT, text=text) for text in [text_of(inner.get("prompt"))] if text]
+            found += text_blocks(text_of(inner.get("prompt")))
     found += [_image(as_dict(image)) for image in as_list(message.get("images"))]
-    beside = text_of(message.get("additional_context"))
-    return (*found, *([Content(Kind.TEXT, text=beside)] if beside else []))
+    return (*found, *text_blocks(text_of(message.get("additional_context"))))
 
 
 def _answer(inner: Record) -> list[Content]:
     thinking = as_dict(inner.get("thinking"))
     thought = as_dict(next((held for held in thinking.values() if isinstance(held, dict)), thinking))
-    text, said = text_of(thought.get("text")), text_of(inner.get("content"))
-    found = [Content(Kind.THINKING, text=text, payload=text_of(thought.get("signature")))] if thinking else []
-    found += [Content(Kind.TEXT, text=said)] if said else []
-    calls = [as_dict(call) for call in as_list(inner.get("tool_uses"))]
-    return [*found, *(tool_use(call.get("args"), call.get("name"), call.get("id")) for call in calls)]
+    found = text_blocks(text_of(thought.get("text")), Kind.THINKING, text_of(thought.get("signature")))
+    found += text_blocks(text_of(inner.get("content")))
+    return [*found, *map(call_of, as_list(inner.get("tool_uses")))]
 
 
 def _result(result: Record) -> Content:

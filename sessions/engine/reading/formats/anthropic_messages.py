@@ -13,19 +13,21 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
-from sessions.engine.reading.formats._assembly import Assembly
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CUT_OFF, edits_of, iterations
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edits_of, iterations
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
-from sessions.engine.reading.formats._records import misread, stem_of
-from sessions.engine.reading.formats._values import ROLES, Path, Record, as_dict, as_list, count_of, text_of
-from sessions.engine.reading.formats._wire import pair_in
-from sessions.engine.reading.formats._wire_exchanges import call_at, exchange_at, is_anthropic_pair, wire_contents
-from sessions.engine.reading.json_values import BOM
-from sessions.engine.reading.jsonio import JsonProblem, loads
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Request, Role, Skipped, Transcript, Usage
+from sessions.engine.reading.formats._records import events, misread, pair_in, stem_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._wire_exchanges import (
+    HttpExchange,
+    call_at,
+    exchange_at,
+    is_anthropic_pair,
+    wire_contents,
+)
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
 
 Placed = tuple[dict[str, Any], Origin]
 
@@ -47,55 +49,34 @@ def sniff_events(head: Head) -> str:
     return f"{n_events} {form} of a streamed response, such as message_start" if 2 * n_events > len(found) else ""
 
 
-def event_places(source: Source) -> list[Placed]:
+def event_places(source: Source, skipped: list[Skipped]) -> list[Placed]:
     """The events of a streamed response with their places; empty where the file holds none."""
     head = source.head()
     if not sniff_events(head):
         return []
     if isinstance(head.document, list):
         return [(value, Origin(1, 0, source.size, (i,))) for i, value in enumerate(head.document) if _is_ours(value)]
-    return list(_lines(source))
+    return [(value, origin) for origin, value in events(source, skipped) if _is_ours(value)]
 
 
-def streamed_session(events: Sequence[Placed], measure: Measured, stem: str) -> Transcript:
-    """One session of the replies that the events stream, each with its usage."""
-    assembly = Assembly(measure)
+def streamed_calls(places: Sequence[Placed]) -> Iterator[TracedCall]:
+    """A call of each reply that the events stream, with its usage."""
     replies: list[list[Placed]] = []
-    for event, origin in events:
+    for event, origin in places:
         if event.get("type") == "message_start" or not replies:
             replies.append([])
         replies[-1].append((event, origin))
     for placed in replies:
         reply = response_of([event for event, _ in placed])
-        contents = anthropic.contents_of(reply.get("content"))
-        native_id = text_of(reply.get("id"))
-        index = assembly.add(Role.ASSISTANT, contents, [origin for _, origin in placed], id=native_id)
-        model = text_of(reply.get("model"))
-        assembly.request(index, usage_of(reply.get("usage")), response_id=native_id, model=model)
-        edits = edits_of({}, reply)
-        at, before = len(assembly.requests) - 1, edits.spent.context if edits.spent else None
-        if edits.compacted:
-            assembly.compaction(index, message=index, request=at, trigger="auto", tokens_before=before)
-        assembly.cleared += [(clearing, index, at) for clearing in edits.clearings]
-    return assembly.transcript(stem)
+        native, contents = text_of(reply.get("id")), anthropic.contents_of(reply.get("content"))
+        said = CallMessage(Role.ASSISTANT, contents, tuple(origin for _, origin in placed), native)
+        call = TracedCall([], [said], usage_of(reply.get("usage")), text_of(reply.get("model")), native)
+        call.edits = edits_of({}, reply)
+        yield call
 
 
 def _is_ours(value: Any) -> bool:
     return is_event(value) and text_of(value.get("type")) in MESSAGES_EVENTS
-
-
-def _lines(source: Source) -> Iterator[Placed]:
-    for line in source.lines():
-        data = line.data or b""
-        skip = len(BOM) if data.startswith(BOM) else 0
-        if data[skip:].startswith(b"data:"):
-            skip += len(b"data:")
-        try:
-            value = loads(data[skip:])
-        except JsonProblem:
-            continue
-        if _is_ours(value):
-            yield value, Origin(line.number, line.offset + skip, line.length - skip)
 
 
 class _Format(Format):
@@ -129,50 +110,43 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
-        if events := event_places(source):
-            return Parsed((streamed_session(events, measure, stem_of(source.name)),))
-        document = source.document()
-        if isinstance(document, list):
-            return _pairs(document, source, measure)
-        request, response = _exchange_of(document) if isinstance(document, dict) else (None, None)
-        if request is None and response is None:
-            raise misread("neither a Messages request nor a response")
-        if (beside := _beside(document, source, measure)) is not None:
-            return beside
-        edits = edits_of(request or {}, response or {})
-        paired = "request" in document or "response" in document
-        parts = _parts(request, response, paired=paired)
-        made = Assembly(measure)
-        for part, path in parts:
-            contents = anthropic.contents_of(part.get("content"))
-            role = ROLES.get(text_of(part.get("role")), Role.USER)
-            is_summary = bool(contents) and all(content.name == "compaction" for content in contents)
-            origin = Origin(1, 0, source.size, path)
-            made.add(role, contents, (origin,), id=text_of(part.get("id")), summary=is_summary)
-        made.requests = list(_requests(made.messages, request, response))
-        _note_compactions(made, [part for part, _ in parts])
-        # What the top-level usage hides.
-        for use in filter(None, _spent(response or {}, "compaction")):
-            spent = f"{use.context:,} input and {use.output:,} output tokens"
-            made.warnings.append(f"The server spent {spent} on compaction, not in the usage")
-        made.note(edits.is_cut_off, f"{CUT_OFF}: 1")
-        made.cleared = [(clearing, len(made.messages) - 1, len(made.requests) - 1) for clearing in edits.clearings]
-        transcript = made.transcript(
-            stem_of(source.name),
-            model=text_of((response or {}).get("model")) or text_of((request or {}).get("model")),
-            system=measure(anthropic.system_contents(request or {})),
-            trigger_at=_trigger_at(request or {}),
-        )
-        return Parsed((transcript,))
+        skipped: list[Skipped] = []
+        if places := event_places(source, skipped):
+            calls = list(streamed_calls(places))
+        elif isinstance(document := source.document(), list):
+            calls = _pairs(document, source.size, skipped)
+        else:
+            calls = [_call(as_dict(document), Origin(1, 0, source.size))]
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
         path = message.origins[0].path
-        if len(path) > 1 and isinstance(path[0], int):
-            # Of a pair, whatever it looks like: a damaged one may look like an event.
-            return tuple(content for value in values for content in wire_contents(value, path))
-        replies = [response_of(values)] if all(map(is_event, values)) else values
-        return tuple(content for reply in replies for content in anthropic.contents_of(reply.get("content")))
+        # What is sent may look like an event where it is damaged.
+        is_streamed = all(map(is_event, values)) and "messages" not in path
+        return tuple(
+            content
+            for value in ([response_of(values)] if is_streamed else values)
+            for content in wire_contents(value, path)
+        )
+
+
+def _call(document: Record, whole: Origin) -> TracedCall:
+    """The call whose request or response, or both, the document is."""
+    request, response = _exchange_of(document)
+    if request is None and response is None:
+        raise misread("neither a Messages request nor a response")
+    place: Path = ("request",) if "request" in document or "response" in document else ()
+    came, record = response or document.get("response"), document if place else {}
+    call = call_at(HttpExchange(record, request or {}, place, came, place and ("response",)), whole)
+    own = as_dict(response)
+    # The top level may report nothing: then the last message's iteration counts.
+    call.usage = usage_of(own.get("usage")) or next(iter(_spent(own, "message")[::-1]), None)
+    call.group, call.trigger_at, call.prefills = "", _trigger_at(request or {}), True
+    # What the top-level usage hides.
+    hidden = [f"{u.context:,} input and {u.output:,} output tokens" for u in _spent(own, "compaction") if u]
+    call.notes = tuple(f"The server spent {spent} on compaction, not in the usage" for spent in hidden)
+    return call
 
 
 def _exchange_of(document: Record) -> tuple[Record | None, Record | None]:
@@ -189,42 +163,6 @@ def _is_request(document: Record) -> bool:
 def _is_response(document: Record) -> bool:
     marked = document.get("type") == "message" or "stop_reason" in document
     return document.get("role") == "assistant" and isinstance(document.get("content"), list) and marked
-
-
-def _requests(messages: Sequence[Message], request: Record | None, response: Record | None) -> tuple[Request, ...]:
-    """One per run of assistant messages (one at the end is a prefill), then the response's or the pending one."""
-    n_sent = len(messages) - (response is not None)
-    starts = [
-        index
-        for index in range(n_sent)
-        if messages[index].role is Role.ASSISTANT and (not index or messages[index - 1].role is not Role.ASSISTANT)
-    ]
-    if starts and all(message.role is Role.ASSISTANT for message in messages[starts[-1] : n_sent]):
-        starts.pop()
-    model = text_of((request or {}).get("model"))
-    found = [Request(i, message, model=model) for i, message in enumerate(starts)]
-    if response is None:
-        return (*found, Request(len(found), None, model=model))
-    # The top level may report nothing: then the last message's iteration counts.
-    usage = usage_of(response.get("usage")) or next(iter(_spent(response, "message")[::-1]), None)
-    native, model = text_of(response.get("id")), text_of(response.get("model")) or model
-    return (*found, Request(len(found), n_sent, usage, response_id=native, model=model))
-
-
-def _note_compactions(made: Assembly, parts: Sequence[Record]) -> None:
-    """Compactions the server made: the reply that starts with a ``compaction`` block is the first one after it.
-
-    ``tokens_before`` is the input of the compaction's own iteration, where the usage lists it.
-    """
-    for message, part in zip(made.messages, parts, strict=True):
-        blocks = as_list(part.get("content"))
-        if message.role is not Role.ASSISTANT or not any(_type_of(block) == "compaction" for block in blocks):
-            continue
-        at = next((r for r in made.requests if r.message is not None and r.message >= message.index), made.requests[-1])
-        spent = _spent(part, "compaction")
-        before = spent[0].context if spent and spent[0] else None
-        place = message.index
-        made.compaction(place, request=at.index, message=place, trigger="auto", tokens_before=before)
 
 
 def _trigger_at(request: Record) -> int | None:
@@ -244,15 +182,6 @@ def _type_of(value: Any) -> str:
     return text_of(as_dict(value).get("type"))
 
 
-def _beside(document: Record, source: Source, measure: Measured) -> Parsed | None:
-    """The session of one call that was refused, or made for a summary alone; None for any other."""
-    exchange = exchange_at(document) if isinstance(document.get("request"), dict) else None
-    call = call_at(exchange, Origin(1, 0, source.size)) if exchange else None
-    if call is None or not (call.edits.asked or call.edits.error):
-        return None
-    return Parsed(sessions_of([call], measure, stem=stem_of(source.name)))
-
-
 def _sniff_several(head: Head) -> Sniff | None:
     """A streamed response, or a list of pairs."""
     if streamed := sniff_events(head):
@@ -262,23 +191,14 @@ def _sniff_several(head: Head) -> Sniff | None:
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
 
 
-def _pairs(document: Sequence[Any], source: Source, measure: Measured) -> Parsed:
-    """The sessions of a list of requests with their responses."""
+def _pairs(document: Sequence[Any], size: int, skipped: list[Skipped]) -> list[TracedCall]:
+    """The calls of a list of requests with their responses."""
     found = list(enumerate(map(exchange_at, document)))
-    skipped = [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
-    calls = [call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
+    skipped += [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
+    calls = [call_at(one, Origin(1, 0, size, (n,))) for n, one in found if one is not None]
     if not calls:
         raise misread("a list without Messages API pairs or events")
-    stem = stem_of(source.name)
-    return Parsed(sessions_of(calls, measure, stem=stem), tuple(skipped))
-
-
-def _parts(request: Record | None, response: Record | None, *, paired: bool) -> list[tuple[Record, Path]]:
-    """Every message with the path to it in the document."""
-    stem: Path = ("request", "messages") if paired else ("messages",)
-    sent = enumerate((request or {}).get("messages", ()))
-    found: list[tuple[Record, Path]] = [(part, (*stem, n)) for n, part in sent if isinstance(part, dict)]
-    return found if response is None else [*found, (response, ("response",) if paired else ())]
+    return calls
 
 
 def _foreign(request: Record) -> str:

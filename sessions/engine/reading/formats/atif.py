@@ -13,7 +13,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_name, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, text_blocks, tool_name, tool_use
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import inside, misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
@@ -29,8 +29,7 @@ def step_contents(step: Any) -> tuple[Content, ...]:
     """What was said in a step: reasoning, the message, the tool calls; without the observation."""
     if not isinstance(step, dict):
         return (opaque(step),)
-    reasoning = step.get("reasoning_content")
-    thoughts = (Content(Kind.THINKING, text=written(reasoning)),) if reasoning else ()
+    thoughts = text_blocks(written(step.get("reasoning_content") or ""), Kind.THINKING)
     calls = [
         tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))
         if isinstance(call, dict)

@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -26,10 +26,8 @@ MAX_DEPTH = 10
 def _contents(value: Any) -> tuple[Content, ...]:
     """Thought, text and calls of a message, or the results that it holds."""
     message = as_dict(value)
-    content, thought = message.get("content"), text_of(message.get("thought"))
-    found = [Content(Kind.THINKING, text=thought)] if thought else []
-    found += [_part(part) for part in (content if isinstance(content, list) else [content]) if part]
-    return tuple(found)
+    content, thoughts = message.get("content"), text_blocks(text_of(message.get("thought")), Kind.THINKING)
+    return (*thoughts, *(_part(part) for part in (content if isinstance(content, list) else [content]) if part))
 
 
 def _part(part: Any) -> Content:

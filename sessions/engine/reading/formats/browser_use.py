@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import media_link, tool_use
+from sessions.engine.reading.formats._blocks import media_link, text_blocks, tool_use
 from sessions.engine.reading.formats._records import inside, object_of, objects_in, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -83,17 +83,15 @@ def _state(step: Record) -> tuple[Content, ...]:
     shown = {key: value for key, value in state.items() if key not in NOT_SHOWN}
     text = text_of(step.get("state_message")) or (dumps(shown) if shown else "")
     picture = text_of(state.get("screenshot")) or text_of(state.get("screenshot_path"))
-    said = (Content(Kind.TEXT, text=text),) if text else ()
-    return (*said, media_link(picture, kind=Kind.IMAGE)) if picture else said
+    return (*text_blocks(text), *([media_link(picture, kind=Kind.IMAGE)] if picture else []))
 
 
 def _reply(output: Record, position: int) -> tuple[Content, ...]:
     """Thinking, what the model noted as compact JSON, and one call for each action, numbered ``step.action``."""
-    thinking = text_of(output.get("thinking"))
     notes = {key: value for key, value in output.items() if key not in ("action", "thinking")}
     return (
-        *((Content(Kind.THINKING, text=thinking),) if thinking else ()),
-        *((Content(Kind.TEXT, text=dumps(notes)),) if notes else ()),
+        *text_blocks(text_of(output.get("thinking")), Kind.THINKING),
+        *text_blocks(dumps(notes) if notes else ""),
         *(_call(action, f"{position}.{place}") for place, action in enumerate(as_list(output.get("action")))),
     )
 

@@ -8,19 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import (
-    PARTLY,
-    YES,
-    Coverage,
-    Format,
-    Head,
-    Measured,
-    Sniff,
-    Source,
-    each_value,
-)
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
+from sessions.engine.reading.formats._blocks import media_link, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
 from sessions.engine.reading.formats._provider_errors import Refusal, failed_compaction
 from sessions.engine.reading.formats._records import first_records, records, stem_of
@@ -49,13 +39,11 @@ def _contents(record: Any) -> tuple[Content, ...]:
     """The blocks of a record: a call or its result, or what was said with its thoughts and pictures."""
     message = as_dict(as_dict(record).get("message"))
     name, result = message.get("func_name"), message.get("result")
-    thought, said = text_of(message.get("reasoning_content")), message.get("content")
-    found = [Content(Kind.THINKING, text=thought)] if thought else []
-    found += parts_of(said) if said else ()
+    found = (*text_blocks(text_of(message.get("reasoning_content")), Kind.THINKING), *parts_of(message.get("content")))
     links = [link for link in as_list(message.get("image_list")) if isinstance(link, str)]
-    found += [media_link(link, kind=Kind.IMAGE) for link in links]
+    found += tuple(media_link(link, kind=Kind.IMAGE) for link in links)
     if not isinstance(name, str):
-        return tuple(found)
+        return found
     if text_of(as_dict(record).get(ROLE)) in ("function", "tool"):
         answer = Content(Kind.TEXT, text=written(result))
         return (result_of((answer,), message.get("tool_call_id")),)
@@ -77,11 +65,8 @@ class _Format(Format):
         """A session for each agent that the records name."""
         agents: dict[str, list[Place]] = {}
         skipped: list[Skipped] = []
-        for record, origin in records(source, skipped):
-            if _is_record(record):
-                agents.setdefault(text_of(record.get("agent_id")), []).append((record, origin))
-            else:
-                skipped.append(Skipped(origin.line, origin.offset, "no record of a memory"))
+        for record, origin in records(source, skipped, _is_record, "no record of a memory"):
+            agents.setdefault(text_of(record.get("agent_id")), []).append((record, origin))
         stem = stem_of(source.name)
         made = [_session(found, measure).transcript(agent or stem) for agent, found in agents.items()]
         return read_as(made, skipped, "no records of CAMEL's memory")

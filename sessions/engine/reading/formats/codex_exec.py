@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._blocks import text_blocks, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
@@ -169,8 +169,7 @@ def _contents(item: Record, role: Role) -> tuple[Content, ...]:
         }.get(kind) or item.get("status")
         return (Content(Kind.TOOL_RESULT, text=written(said), call_id=ident, is_error=failed),)
     if kind in SAID:
-        text = text_of(item.get("text"))
-        return (Content(SAID[kind], text=text),) if text else ()
+        return text_blocks(text_of(item.get("text")), SAID[kind])
     asked = {key: item[key] for key in CALLS.get(kind, ()) if key in item}
     name = text_of(item.get("tool")) or kind
     return (tool_use(asked.get("arguments", asked), name, ident),)

@@ -13,7 +13,7 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, plain_part, title_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, plain_part, text_blocks, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage, usage_at
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, inside, objects, stem_of, unread_notes
@@ -71,10 +71,9 @@ def summary_usage(data: Record) -> Usage | None:
 
 
 def _reply(data: Record) -> tuple[Content, ...]:
-    thought = text_of(data.get("reasoningText"))
     payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
-    found = [Content(Kind.THINKING, text=thought, payload=payload)] if thought or payload else []
-    return (*found, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
+    thoughts = text_blocks(text_of(data.get("reasoningText")), Kind.THINKING, payload)
+    return (*thoughts, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
 
 
 def _call(request: Any) -> Content:

@@ -12,7 +12,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
@@ -92,11 +92,9 @@ def _reasoning(said: Record) -> Content:
 
 def _result(said: Record) -> Content:
     text, data, media_type = (text_of(said.get(key)) for key in ("content", "data", "mime_type"))
-    parts = [Content(Kind.TEXT, text=text)] if text else []
-    if data:
-        kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
-        parts.append(Content(kind, media_type=media_type, data=data))
-    return result_of(tuple(parts), said.get("tool_call_id"), is_error=said.get("is_error") is True)
+    kind = Kind.IMAGE if media_type.startswith("image/") else Kind.DOCUMENT
+    shown = (Content(kind, media_type=media_type, data=data),) if data else ()
+    return result_of(text_blocks(text) + shown, said.get("tool_call_id"), is_error=said.get("is_error") is True)
 
 
 def _binary(said: Record) -> Content:

@@ -18,7 +18,7 @@ from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, result_of, title_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, result_of, text_blocks, title_of, tool_use
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import has_columns, inside, rows_of
 from sessions.engine.reading.formats._traces import decoded
@@ -297,8 +297,8 @@ def _bubble(bubble: Record) -> tuple[Content, ...]:
     thoughts = [as_dict(thought).get("text") for thought in as_list(bubble.get("allThinkingBlocks"))]
     thoughts = thoughts or [as_dict(bubble.get("thinking")).get("text")]
     found = [Content(Kind.THINKING, text=text) for text in thoughts if isinstance(text, str) and text]
-    text, tool = text_of(bubble.get("text")), as_dict(bubble.get(TOOL))
-    found += [Content(Kind.TEXT, text=text)] if text else []
+    tool = as_dict(bubble.get(TOOL))
+    found += text_blocks(text_of(bubble.get("text")))
     if tool.get("name"):
         arguments = tool["rawArgs"] if tool.get("rawArgs") else tool.get("params")
         found.append(tool_use(arguments, tool.get("name"), tool.get("toolCallId")))

@@ -12,10 +12,11 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import system_contents
 from sessions.engine.reading.formats._assembly import Assembly
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, title_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, title_of, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
+from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._items import call_content, part_of, plain_result
+from sessions.engine.reading.formats._items import call_content, plain_result
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
@@ -71,9 +72,7 @@ def _block(block: Any) -> Content:
     if kind == "tool-result":
         call_id, failed = text_of(block.get("toolCallId")), block.get("isError") is True
         return plain_result(call_id, block.get("content"), is_error=failed)
-    if kind == "image" and text_of(block.get("data")):
-        return Content(Kind.IMAGE, media_type=text_of(block.get("mediaType")), data=block["data"])
-    return opaque(block) if kind == "image" else part_of(block)
+    return part_of(block)
 
 
 def _source_of(event: Record) -> Record:

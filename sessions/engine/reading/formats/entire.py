@@ -11,11 +11,11 @@ from typing import Any
 from sessions.engine.reading.formats import NO, PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import blocks_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._items import plain_result
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Parsed, Role, Skipped
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
@@ -68,9 +68,5 @@ def _contents(value: Record, role: Role) -> tuple[Content, ...]:
 
 
 def _block(block: Any) -> Content:
-    kind = as_dict(block).get("type", "text")
-    if kind == "tool_use":
-        return tool_use(block.get("input"), block.get("name"), block.get("id"))
-    if kind == "text" and isinstance(as_dict(block).get("text"), str):
-        return Content(Kind.TEXT, text=block["text"])
-    return block_of(block)
+    """A block of the Messages API's; one without a type is text."""
+    return block_of({"type": "text", **block} if isinstance(block, dict) else block)

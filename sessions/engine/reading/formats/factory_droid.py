@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, title_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_title, text_blocks, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Thread, session_of
@@ -68,8 +68,7 @@ def droid_contents(value: Any) -> tuple[Content, ...]:
     if kind == "tool_result":
         text, failed = written(line.get("value")), line.get("isError") is True
         return (Content(Kind.TOOL_RESULT, text, call_id=text_of(line.get("toolCallId")), is_error=failed),)
-    said = text_of(line.get("finalText" if kind == COMPLETION else "text"))
-    return (Content(Kind.TEXT, text=said),) if said else ()
+    return text_blocks(text_of(line.get("finalText" if kind == COMPLETION else "text")))
 
 
 class _Format(Format):

@@ -12,11 +12,12 @@ from typing import Any
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _gemini_parts as gemini
-from sessions.engine.reading.formats._calls import error_in
-from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._records import first_objects, inside, misread, objects
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+from sessions.engine.reading.formats._provider_calls import ProviderApi
+from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
@@ -26,29 +27,19 @@ PART_KEYS = words("""
 """)
 
 
-def _role(value: Any) -> Role:
-    if isinstance(value, list):
-        return Role.ASSISTANT
-    return {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(text_of(as_dict(value).get("role")), Role.USER)
+def _said_at(value: Any, at: Origin, time: float | None = None) -> CallMessage:
+    """A content, or the chunks of a streamed reply, as a message of a call.
 
-
-def _is_summary(value: Any) -> bool:
-    """Whether a content stands for what Gemini CLI compressed."""
-    blocks = gemini.content_of(value) if as_dict(value).get("role") == "user" else ()
-    return bool(blocks) and blocks[0].text.startswith(gemini.SNAPSHOT)
-
-
-def _is_meta(value: Any) -> bool:
-    """Whether a content is what Gemini CLI says about itself and its surroundings."""
-    blocks = gemini.content_of(value)
-    return bool(blocks) and blocks[0].text.lstrip().startswith(gemini.CLIENT_WORDS)
-
-
-def _n_cleared(contents: tuple[Content, ...]) -> int:
-    return sum(block.kind is Kind.TOOL_RESULT and block.text.startswith(gemini.MASKED) for block in contents)
-
-
-GEMINI_WIRE = Wire(gemini.content_of, _role, _is_summary, stands_alone=True, is_meta=_is_meta, n_cleared=_n_cleared)
+    It may stand for what Gemini CLI compressed, or be what that says about itself and its surroundings.
+    """
+    named = "model" if isinstance(value, list) else text_of(as_dict(value).get("role"))
+    role = {"model": Role.ASSISTANT, "system": Role.SYSTEM}.get(named, Role.USER)
+    contents = gemini.content_of(value)
+    first = contents[0].text if contents else ""
+    is_summary = named == "user" and first.startswith(gemini.SNAPSHOT)
+    meta = role is Role.USER and is_prompt(contents) and first.lstrip().startswith(gemini.CLIENT_WORDS)
+    native = text_of(as_dict(value).get("id"))
+    return CallMessage(role, contents, (at,), native, timestamp=time, is_summary=is_summary, meta=meta)
 
 
 def shape_of(document: Any) -> Sniff | None:
@@ -57,7 +48,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = pair_in(document, _is_request, _is_response)
+    request, response = API.pair(document)
     if response is not None:
         pair = " with its request" if request is not None else ""
         return Sniff(90, f"a response{pair}: candidates with parts")
@@ -77,30 +68,26 @@ def is_recording(value: Any) -> bool:
     return any(_is_response(chunk) for chunk in chunks)
 
 
-def exchanges_of(document: Any, whole: Origin) -> list[Exchange]:
-    """The exchanges of a document; a list of contents is a record without any."""
+def _calls(document: Any, whole: Origin) -> list[TracedCall]:
+    """The calls of a document; a list of contents is a record without any."""
     if isinstance(document, dict):
         if is_recording(document):
-            return [recorded(document, whole)]
+            return [_recorded(document, whole)]
         history = _history(document)
-        if history and pair_in(document, _is_request, _is_response) == (None, None):
-            return [log_at(document[history], inside(whole, history))]
-        return [_exchange(document, whole)]
-    if any(_is_response(item) for item in document):
-        return [_streamed(document, whole)]
-    held = [(item, inside(whole, n)) for n, item in enumerate(document) if isinstance(item, dict)]
-    pairs = [_exchange(*one) for one in held if pair_in(one[0], _is_request, _is_response) != (None, None)]
-    return pairs or [log_at(document, whole)]
+        if history and API.pair(document) == (None, None):
+            return [API.log(document[history], inside(whole, history))]
+        return [API.call(document, whole)]
+    return [_streamed(document, whole)] if any(map(_is_response, document)) else API.calls(document, whole)
 
 
-def recorded(value: Record, origin: Origin) -> Exchange:
+def _recorded(value: Record, origin: Origin) -> TracedCall:
     """A recorded call: a reply without its request."""
     response, at = value["response"], inside(origin, "response")
     if isinstance(response, list):
         return _streamed(response, at)
-    exchange = Exchange()
-    _take(exchange, response, at)
-    return exchange
+    call = TracedCall([], [])
+    _take(call, response, at)
+    return call
 
 
 def _list_shape(items: list[Any]) -> Sniff | None:
@@ -134,41 +121,33 @@ def _is_response(document: Any) -> bool:
     return known or isinstance(gemini.field_of(document, "usageMetadata"), dict)
 
 
-def _exchange(document: Record, whole: Origin) -> Exchange:
-    request, response = pair_in(document, _is_request, _is_response)
-    sent_at, reply_at = bodies_at(document, whole)
-    exchange = Exchange(error=error_in(document))
-    if request is not None:
-        exchange.sent = parts_at(request["contents"], inside(sent_at, "contents"))
-        exchange.model = text_of(request.get("model")).removeprefix("models/")
-        exchange.system = tuple(_system(request))
-    if response is not None:
-        _take(exchange, response, reply_at)
-    return exchange
+def _ask(call: TracedCall, request: Record, at: Origin) -> None:
+    call.sent = API.log(request["contents"], inside(at, "contents")).sent
+    call.model = text_of(request.get("model")).removeprefix("models/")
+    call.system = tuple(_system(request))
 
 
-def _take(exchange: Exchange, response: Record, at: Origin) -> None:
+def _take(call: TracedCall, response: Record, at: Origin) -> None:
     usage = gemini.field_of(response, "usageMetadata")
-    exchange.usage = gemini.gemini_usage(usage) or exchange.usage
-    exchange.model = text_of(gemini.field_of(response, "modelVersion")) or exchange.model
-    exchange.response_id = text_of(gemini.field_of(response, "responseId"))
-    exchange.timestamp = seconds(response.get("createTime"))
+    call.usage = gemini.gemini_usage(usage) or call.usage
+    call.model = text_of(gemini.field_of(response, "modelVersion")) or call.model
+    call.response_id = text_of(gemini.field_of(response, "responseId"))
+    call.timestamp = seconds(response.get("createTime"))
     counts = gemini.modalities(usage)
-    exchange.notes = (f"Input of {exchange.response_id or 'a reply'} by modality: {counts}",) if counts else ()
-    exchange.reply = []
+    call.notes = (f"Input of {call.response_id or 'a reply'} by modality: {counts}",) if counts else ()
     if gemini.chunk_parts(response):
         content = {**response["candidates"][0]["content"], "role": "model"}
-        exchange.reply = [Part(content, inside(at, "candidates", 0, "content"), exchange.timestamp)]
+        call.replied = [_said_at(content, inside(at, "candidates", 0, "content"))]
 
 
-def _streamed(chunks: list[Any], at: Origin) -> Exchange:
+def _streamed(chunks: list[Any], at: Origin) -> TracedCall:
     """A reply in chunks: each chunk's usage replaces the one before."""
-    exchange = Exchange()
+    call = TracedCall([], [])
     for chunk in chunks:
         if isinstance(chunk, dict):
-            _take(exchange, chunk, at)
-    exchange.reply = [Part(chunks, at, exchange.timestamp)] if any(map(gemini.chunk_parts, chunks)) else []
-    return exchange
+            _take(call, chunk, at)
+    call.replied = [_said_at(chunks, at)] if any(map(gemini.chunk_parts, chunks)) else []
+    return call
 
 
 def _system(request: Record) -> Iterator[Content]:
@@ -178,6 +157,9 @@ def _system(request: Record) -> Iterator[Content]:
         declared = as_dict(tool).get("functionDeclarations")
         for function in declared if isinstance(declared, list) else [tool]:
             yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
+
+
+API = ProviderApi(_said_at, _is_request, _is_response, _ask, _take)
 
 
 class _Format(Format):
@@ -200,12 +182,11 @@ class _Format(Format):
         document = source.head().document
         if document is None or is_recording(document):
             lines = objects(source, skipped, is_recording, "an object that is not a recorded call")
-            exchanges = [recorded(value, line.at()) for line, value in lines]
+            calls = [_recorded(value, line.at()) for line, value in lines]
         elif isinstance(document, (dict, list)):
-            exchanges = exchanges_of(document, Origin(1, 0, source.size))
+            calls = _calls(document, Origin(1, 0, source.size))
         else:
             raise misread("neither a request nor a response nor contents")
-        conversations = conversations_of(exchanges, GEMINI_WIRE, measure)
-        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
 
     contents = each_value(gemini.content_of)

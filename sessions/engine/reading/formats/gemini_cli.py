@@ -13,7 +13,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
-from sessions.engine.reading.formats._blocks import title_of, tool_use
+from sessions.engine.reading.formats._blocks import joined, title_of, tool_use
 from sessions.engine.reading.formats._gemini_parts import parts_of, usage_from
 from sessions.engine.reading.formats._gemini_records import SCREEN_TYPES, TYPES, Log, record_contents
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
@@ -113,10 +113,8 @@ def event_contents(values: Sequence[Any]) -> tuple[Content, ...]:
             text, call_id = written(error if output is None else output), text_of(value.get("tool_id"))
             found.append(Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed))
         else:
-            for piece in parts_of(value.get("content") if isinstance(value, dict) else value):
-                joins = found and found[-1].kind is piece.kind is Kind.TEXT
-                found[-1:] = [Content(Kind.TEXT, text=found[-1].text + piece.text)] if joins else [*found[-1:], piece]
-    return tuple(found)
+            found += parts_of(value.get("content") if isinstance(value, dict) else value)
+    return joined(found)
 
 
 class _Format(Format):

@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, Tra
 from sessions.engine.reading.formats._chat_blocks import role_of
 from sessions.engine.reading.formats._counts import INPUTS, inclusive_usage, usage_of
 from sessions.engine.reading.formats._provider_errors import error_of
-from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
+from sessions.engine.reading.formats._records import first_records, inside, misread, noted, placed, stem_of
 from sessions.engine.reading.formats._traces import decoded, tools_of, usage_in, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
@@ -165,12 +165,7 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        spans: list[Span] = []
-        for record, origin in records(source, skipped):
-            found = [_span(value, inside(origin, *path)) for value, path in _spans_in(record)]
-            if not found:
-                skipped.append(Skipped(origin.line, origin.offset, "no spans of Genkit's"))
-            spans += found
+        spans = [_span(value, at) for value, at in placed(source, skipped, _spans_in, "no spans of Genkit's")]
         by_id = {span.id: span for span in spans}
         calls = answered(_call(span, by_id) for span in spans if span.kind == "model")
         if not calls:

@@ -13,7 +13,8 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._counts import first_count
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, has_columns, inside, noted, rows_of, stem_of, values
@@ -52,32 +53,20 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
 
 
 def _item(item: Any) -> tuple[Content, ...]:
-    if not isinstance(item, dict):
-        return (opaque(item),)
-    kind = text_of(item.get("type"))
+    held = as_dict(item)
+    kind = text_of(held.get("type"))
     if kind in NOT_SENT:
         return ()
     if kind in ("toolRequest", "frontendToolRequest"):
-        return (_request(item),)
+        return (_request(held),)
     if kind == "toolResponse":
-        return (_response(item),)
-    return (_plain(item),)
-
-
-def _plain(item: Record) -> Content:
-    kind = item.get("type")
-    if kind == "text" and isinstance(item.get("text"), str):
-        return Content(Kind.TEXT, text=item["text"])
-    if kind == "image" and text_of(item.get("data")):
-        return Content(Kind.IMAGE, media_type=text_of(item.get("mimeType")), data=item["data"])
-    if kind == "thinking":
-        return Content(Kind.THINKING, text=text_of(item.get("thinking")), payload=text_of(item.get("signature")))
+        return (_response(held),)
     if kind == "redactedThinking":
-        return Content(Kind.OPAQUE, name="redacted_thinking", payload=text_of(item.get("data")))
-    resource = as_dict(item.get("resource"))
+        return (Content(Kind.OPAQUE, name="redacted_thinking", payload=text_of(held.get("data"))),)
+    resource = as_dict(held.get("resource"))
     if kind == "resource" and isinstance(resource.get("text"), str):
-        return Content(Kind.TEXT, text=resource["text"], name=text_of(resource.get("uri")))
-    return opaque(item)
+        return (Content(Kind.TEXT, text=resource["text"], name=text_of(resource.get("uri"))),)
+    return (part_of(item),)
 
 
 def _request(item: Record) -> Content:

@@ -12,11 +12,11 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link, result_of
-from sessions.engine.reading.formats._chat_blocks import call_of
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link
+from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._items import call_content, item_contents
 from sessions.engine.reading.formats._records import first_objects, folder_of, objects
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 TYPES = frozenset({"system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"})
@@ -35,10 +35,7 @@ def _contents(entry: Any) -> tuple[Content, ...]:
     if kind == "backend_tool_call":
         call = as_dict(entry.get("kind"))
         return (call_content(text_of(call.get("tool_type")), "", call.get("action")),)
-    said = blocks_of(entry.get("content"), _part)
-    if kind == "tool_result":
-        return (result_of(said, entry.get("tool_call_id")),)
-    return (*said, *(call_of(call) for call in as_list(entry.get("tool_calls"))))
+    return chat_contents(entry, _part)
 
 
 class _Format(Format):
@@ -59,7 +56,7 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         reading = _Reading(measure)
-        for line, entry in objects(source, reading.skipped):
+        for line, entry in objects(source, reading.skipped, _fits, "no entry of a type that Grok CLI writes"):
             reading.take(entry, line.at())
         reading.broken_off()
         transcript = reading.history.transcript(folder_of(source.name, "chat_history"), system=measure(reading.system))
@@ -79,9 +76,6 @@ class _Reading:
         self.n_broken = 0
 
     def take(self, entry: Record, origin: Origin) -> None:
-        if not _fits(entry):
-            self.skipped.append(Skipped(origin.line, origin.offset, "no entry of a type that Grok CLI writes"))
-            return
         kind = entry["type"]
         if kind in ("reasoning", "backend_tool_call"):
             self.waiting.append((entry, origin))

@@ -15,7 +15,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import preview_of, result_of
+from sessions.engine.reading.formats._blocks import preview_of, result_of, text_blocks
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._traces import decoded, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, first_text, seconds, text_of
@@ -53,8 +53,11 @@ def hermes_contents(value: Any) -> tuple[Content, ...]:
     encrypted = "".join(
         text_of(as_dict(item).get("encrypted_content")) for item in as_list(decoded(said.get("codex_reasoning_items")))
     )
-    thinking = (Content(Kind.THINKING, text=thought, payload=encrypted),) if thought or encrypted else ()
-    return (*thinking, *found, *(call_of(call) for call in as_list(decoded(said.get("tool_calls")))))
+    return (
+        *text_blocks(thought, Kind.THINKING, encrypted),
+        *found,
+        *(call_of(call) for call in as_list(decoded(said.get("tool_calls")))),
+    )
 
 
 def lineages(entries: Sequence[Entry]) -> list[list[Entry]]:

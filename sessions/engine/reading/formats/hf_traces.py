@@ -7,23 +7,15 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._chat_blocks import ROLES, call_of, parts_of
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, plain_keys
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
-    """Thinking, what is said, calls; a tool's message is one result.  Keys are in camelCase or with underscores."""
-    said = as_dict(value)
-    found = parts_of(said.get("content"))
-    if said.get("role") in ("tool", "function"):
-        return (result_of(found, text_of(said.get("toolCallId")) or said.get("tool_call_id")),)
-    thought = next((said[key] for key in ("reasoningContent", "reasoning_content", "reasoning") if said.get(key)), None)
-    thinking = (Content(Kind.THINKING, text=thought),) if isinstance(thought, str) else ()
-    calls = as_list(said.get("toolCalls")) or as_list(said.get("tool_calls"))
-    return (*thinking, *found, *(call_of(call) for call in calls))
+    """The blocks of a message whose keys are in camelCase or with underscores."""
+    return chat_contents(plain_keys(as_dict(value)))
 
 
 class _Format(Format):

@@ -16,13 +16,13 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of, tool_use
-from sessions.engine.reading.formats._chat_blocks import ROLES, parts_of
+from sessions.engine.reading.formats._blocks import definitions, media_link, opaque, result_of
+from sessions.engine.reading.formats._chat_blocks import ROLES, call_of, parts_of
 from sessions.engine.reading.formats._counts import exclusive_usage, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import inside, object_of, objects_in
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.reading.jsonio import JsonProblem, dumps
+from sessions.engine.reading.jsonio import JsonProblem
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -62,13 +62,7 @@ def contents_of_message(message: Record) -> tuple[Content, ...]:
             parts = parts_of(error["message"])
         call_id, name = text_of(message.get("tool_call_id")), text_of(message.get("function"))
         return (result_of(parts, call_id, is_error=bool(error), name=name),)
-    calls = [
-        tool_use(call.get("arguments"), call.get("function"), call.get("id"))
-        if isinstance(call, dict)
-        else Content(Kind.OPAQUE, text=dumps(call), name="tool_call")
-        for call in as_list(message.get("tool_calls"))
-    ]
-    return (*parts, *calls)
+    return (*parts, *map(call_of, as_list(message.get("tool_calls"))))
 
 
 def _hashes(value: Any) -> Iterator[str]:

@@ -6,28 +6,18 @@ file: here it is a user's message that says so.
 
 from __future__ import annotations
 
-from typing import Any
-
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, result_of
-from sessions.engine.reading.formats._chat_blocks import call_of, part_of
+from sessions.engine.reading.formats._blocks import is_prompt
+from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import first_objects, folder_of, objects
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.reading.formats._values import Record, count_of, text_of
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
 
 PROMPT, COUNT, POINT = "_system_prompt", "_usage", "_checkpoint"
 ROLES = {"user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT}
 OWN, COMPACTED = "<system>", "<system>Previous context has been compacted"
-
-
-def _contents(entry: Any) -> tuple[Content, ...]:
-    held = as_dict(entry)
-    said = blocks_of(held.get("content"), part_of)
-    if held.get("role") == "tool":
-        return (result_of(said, held.get("tool_call_id")),)
-    return (*said, *(call_of(call) for call in as_list(held.get("tool_calls"))))
 
 
 class _Format(Format):
@@ -48,7 +38,7 @@ class _Format(Format):
         transcript = reading.history.transcript(folder_of(source.name, "context"), system=measure(reading.system))
         return read_as([transcript], reading.skipped)
 
-    contents = each_value(_contents)
+    contents = each_value(chat_contents)
 
 
 class KimiCliReading:
@@ -67,9 +57,9 @@ class KimiCliReading:
         if role == COUNT:
             self.answered(count_of(entry.get("token_count")))
         elif role == PROMPT:
-            self.system = _contents(entry)
+            self.system = chat_contents(entry)
         elif role in ROLES:
-            self._say(ROLES[role], _contents(entry), origin)
+            self._say(ROLES[role], chat_contents(entry), origin)
         elif role != POINT:
             self.skipped.append(Skipped(origin.line, origin.offset, "no role that Kimi CLI writes"))
 

@@ -16,7 +16,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
-from sessions.engine.reading.formats._chat_blocks import call_of, thought_of
+from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of, parts_of, plain_keys
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import first_objects, folders_of, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
@@ -259,10 +259,10 @@ _READERS: dict[str, Callable[[_Reading, Record], None]] = {
 def kimi_contents(record: Any) -> tuple[Content, ...]:
     """The blocks that one line puts into the context."""
     if not isinstance(record, dict):
-        return blocks.blocks_of(record, _part)
+        return parts_of(record)
     kind = record.get("type")
     if kind == "context.append_message":
-        return _message(as_dict(record.get("message")))
+        return chat_contents(plain_keys(as_dict(record.get("message"))))
     if kind == "context.append_loop_event":
         return _event(as_dict(record.get("event")))
     if kind == "context.apply_compaction":
@@ -277,37 +277,17 @@ def summary_of(record: Record) -> str:
     return found or "\n".join(text_of(as_dict(part).get("text")) for part in parts)
 
 
-def _message(message: Record) -> tuple[Content, ...]:
-    said = blocks.blocks_of(message.get("content"), _part)
-    if message.get("role") == "tool":
-        return (blocks.result_of(said, message.get("toolCallId"), is_error=message.get("isError") is True),)
-    return (*said, *(call_of(call) for call in as_list(message.get("toolCalls"))))
-
-
 def _event(event: Record) -> tuple[Content, ...]:
     kind = event.get("type")
     if kind == "content.part":
-        return (_part(event.get("part")),)
+        return (part_of(event.get("part")),)
     if kind == "tool.call":
         return (blocks.tool_use(event.get("args"), event.get("name"), event.get("toolCallId")),)
     if kind == "tool.result":
         result = as_dict(event.get("result"))
-        said = (*blocks.blocks_of(result.get("output"), _part), *blocks.blocks_of(text_of(result.get("note")), _part))
+        said = (*parts_of(result.get("output")), *parts_of(text_of(result.get("note"))))
         return (blocks.result_of(said, event.get("toolCallId"), is_error=result.get("isError") is True),)
     return (blocks.opaque(event),)
-
-
-def _part(part: Any) -> Content:
-    if isinstance(part, str):
-        return Content(Kind.TEXT, text=part)
-    held = as_dict(part)
-    kind = held.get("type")
-    if kind == "text" and isinstance(held.get("text"), str):
-        return Content(Kind.TEXT, text=held["text"])
-    if kind == "think" and (thought := thought_of(held)):
-        return thought
-    url = text_of(as_dict(held.get("imageUrl") or held.get("image_url")).get("url"))
-    return blocks.media_link(url, kind=Kind.IMAGE) if kind == "image_url" and url else blocks.opaque(part)
 
 
 class _Format(Format):
@@ -341,7 +321,7 @@ class _Format(Format):
             reading.thread,
             id=name,
             otherwise=reading.model,
-            system=measure(blocks.blocks_of(reading.system, _part) + blocks.definitions(reading.tools)),
+            system=measure(parts_of(reading.system) + blocks.definitions(reading.tools)),
             warnings=tuple(reading.notes),
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()

@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._call_sessions import Found, found_in, sess
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
+from sessions.engine.reading.formats._records import first_records, misread, noted, placed, stem_of
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
@@ -122,15 +122,8 @@ def _rows_in(record: Record) -> Found:
 
 
 def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
-    found = []
-    for record, origin in records(source, skipped):
-        held = [
-            Row(value, inside(origin, *path), as_dict(decoded(value.get("metadata"))))
-            for value, path in _rows_in(record)
-        ]
-        if not held:
-            skipped.append(Skipped(origin.line, origin.offset, "no row of a spend log"))
-        found += held
+    held = placed(source, skipped, _rows_in, "no row of a spend log")
+    found = [Row(value, at, as_dict(decoded(value.get("metadata")))) for value, at in held]
     return sorted(found, key=lambda row: row.time or 0)
 
 

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as, with_ro
 from sessions.engine.reading.formats._blocks import media_link, opaque, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, parts_of
 from sessions.engine.reading.formats._counts import exclusive_usage
-from sessions.engine.reading.formats._records import inside, misread, stem_of
+from sessions.engine.reading.formats._records import inside, object_of, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -70,9 +70,7 @@ class _Format(Format):
         return Sniff(90, f"{len(found)} messages in versions, with the one selected") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not a conversation: no object")
+        document = object_of(source, "a conversation")
         history, skipped = Assembly(measure), list[Skipped]()
         if prompt := text_of(document.get("systemPrompt")):
             history.add(Role.SYSTEM, parts_of(prompt), [Origin(1, 0, source.size, ("systemPrompt",))])

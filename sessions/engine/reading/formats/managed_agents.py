@@ -11,16 +11,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import contents_of, system_contents
-from sessions.engine.reading.formats._assembly import read_as
-from sessions.engine.reading.formats._blocks import is_prompt, preview_of, prompt_words, result_of, title_of, tool_use
+from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._blocks import is_prompt, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._counts import usage_of
-from sessions.engine.reading.formats._records import inside, noted, stem_of, unread_notes, values
-from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
+from sessions.engine.reading.formats._records import inside, stem_of, unread_notes, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
@@ -57,20 +56,18 @@ def event_contents(event: Any) -> tuple[Content, ...]:
         return (result_of(said, call_id, is_error=event.get("is_error") is True),)
     if kind == "agent.thinking":
         thought = text_of(event.get("thinking")) or "\n".join(content.text for content in said)
-        return (Content(Kind.THINKING, text=thought),) if thought else ()
+        return text_blocks(thought, Kind.THINKING)
     return said or contents_of(text_of(event.get("description")))
 
 
 @dataclass(slots=True)
 class _Reading:
-    """One thread of a session; ``reply`` is the place of the reply that is being read, ``span`` its request."""
+    """One thread of a session; ``said`` are the events of the reply that is being read, ``span`` its request."""
 
-    measure: Measured
-    thread: Thread = field(default_factory=Thread)
-    contents: list[Content] = field(default_factory=list)
-    reply: int | None = None
+    history: Assembly
+    said: list[tuple[Record, Origin]] = field(default_factory=list)
     span: str = ""
-    calls: dict[str, Call] = field(default_factory=dict)
+    calls: dict[str, int] = field(default_factory=dict)
     ended: dict[str, Usage | None] = field(default_factory=dict)
     queued: dict[str, tuple[Record, Origin]] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
@@ -89,81 +86,64 @@ class _Reading:
         self.taken.add(ident)
         self._take(kind, event, origin)
 
-    def finish(self) -> tuple[str, ...]:
-        """Add what was never processed; what is to be said of the session."""
+    def finish(self) -> None:
+        """Add what was never processed, and what is to be said of the session."""
         for event, origin in self.queued.values():
             self._take(text_of(event.get("type")), event, origin)
         self._flush()
-        notes = noted(
-            (self.n_failed, f"Model requests that failed: {self.n_failed}; not counted as requests"),
-            (self.thread.marks, f"What the compactions wrote and kept is not recorded: {len(self.thread.marks)}"),
-        )
-        return notes + unread_notes(self.unknown)
+        n_failed, n_cut = self.n_failed, len(self.history.compactions)
+        self.history.note(n_failed, f"Model requests that failed: {n_failed}; not counted as requests")
+        self.history.note(n_cut, f"What the compactions wrote and kept is not recorded: {n_cut}")
+        self.history.warnings += unread_notes(self.unknown)
 
     def _take(self, kind: str, event: Record, origin: Origin) -> None:
-        if kind in SAID:
-            self._said(event, origin)
-        elif kind == START:
-            self._flush()
-            self.span = text_of(event.get("id"))
+        if kind in SAID and event_contents(event):
+            self.said.append((event, origin))
         elif kind == END:
             self._end(event)
-        elif kind in TOLD or kind in RESULTS:
+        elif kind in (START, COMPACTED, "session.error") or kind in TOLD or kind in RESULTS:
             self._flush()
+        if kind == START:
+            self.span = text_of(event.get("id"))
+        elif kind in TOLD or kind in RESULTS:
             self._told(kind, event, origin)
         elif kind == COMPACTED:
-            self._flush()
-            self.thread.marks.append(Mark(len(self.thread.entries), len(self.thread.calls)))
-        elif not kind.startswith(("session.", "span.", "user.")):
+            self.history.compaction()
+        elif kind == "session.error":
+            self.history.fail(event.get("error"))
+        elif kind not in SAID and not kind.startswith(("session.", "span.", "user.")):
             self.unknown[kind] += 1
-        if kind == "session.error":
-            self.thread.fail(event.get("error"))
-
-    def _said(self, event: Record, origin: Origin) -> None:
-        contents = event_contents(event)
-        if not contents:
-            return
-        if self.reply is None:
-            time, native = seconds(event.get("processed_at")), text_of(event.get("id"))
-            self.reply = self.thread.add(Entry((), Role.ASSISTANT, (), "", native_id=native, timestamp=time))
-            call = Call(self.reply, self.reply + 1, timestamp=time, usage=self.ended.pop(self.span, None))
-            self.thread.calls.append(call)
-            self.calls[self.span] = call
-        self.contents += contents
-        entry = self.thread.entries[self.reply]
-        entry.origins = (*entry.origins, origin)
 
     def _end(self, event: Record) -> None:
         """A request's usage: that of the reply with its start, of one that is still to come, or of none."""
         usage, span = usage_of(event.get("model_usage")), text_of(event.get("model_request_start_id")) or self.span
         if event.get("is_error") is True:
             self.n_failed += 1
-            return
-        call = self.calls.get(span)
-        if call is None:
+        elif span not in self.calls:
             self.ended[span] = usage
-        elif call.usage is None:
-            call.usage = usage
+        elif (call := self.history.requests[self.calls[span]]).usage is None:
+            self.history.requests[call.index] = replace(call, usage=usage)
 
     def _flush(self) -> None:
-        if self.reply is not None:
-            entry = self.thread.entries[self.reply]
-            entry.blocks, entry.preview = self.measure(self.contents), preview_of(self.contents)
-            self.contents, self.reply = [], None
-            self.calls.pop("", None)
+        """The reply that was read is whole."""
+        said, self.said = self.said, []
+        if said:
+            contents = [content for event, _ in said for content in event_contents(event)]
+            usage = self.ended.pop(self.span, None)
+            self.history.answer(contents, [origin for _, origin in said], usage=usage, **_facts(said[0][0]))
+            if self.span:
+                self.calls[self.span] = len(self.history.requests) - 1
 
     def _told(self, kind: str, event: Record, origin: Origin) -> None:
-        contents = event_contents(event)
-        if not contents:
-            return
-        role = Role.SYSTEM if kind == "system.message" else Role.USER
-        entry = Entry((origin,), role, self.measure(contents), preview_of(contents))
-        entry.native_id, entry.timestamp = text_of(event.get("id")), seconds(event.get("processed_at"))
-        entry.typed = kind == "user.message" and is_prompt(contents)
-        entry.meta = role is Role.USER and kind in TOLD and not entry.typed
-        if entry.typed:
-            entry.title = title_of(prompt_words([content.text for content in contents if content.kind is Kind.TEXT]))
-        self.thread.entries.append(entry)
+        if contents := event_contents(event):
+            role = Role.SYSTEM if kind == "system.message" else Role.USER
+            typed = kind == "user.message" and is_prompt(contents)
+            meta = role is Role.USER and kind in TOLD and not typed
+            self.history.add(role, contents, [origin], typed=typed, meta=meta, **_facts(event))
+
+
+def _facts(event: Record) -> dict[str, Any]:
+    return {"id": text_of(event.get("id")), "timestamp": seconds(event.get("processed_at"))}
 
 
 class _Format(Format):
@@ -197,15 +177,15 @@ class _Format(Format):
             for path, event in _events(record):
                 if _is_event(event):
                     thread = text_of(event.get("session_thread_id"))
-                    threads.setdefault(thread, _Reading(measure)).take(event, inside(origin, *path))
+                    threads.setdefault(thread, _Reading(Assembly(measure))).take(event, inside(origin, *path))
                 elif event is not record or "agent" not in record:
                     skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
         stem, found = native or stem_of(source.name), []
         for thread, reading in threads.items():
-            notes = reading.finish()
+            reading.finish()
             name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
-            facts: dict[str, Any] = {"otherwise": model, "warnings": notes, "system": () if thread else measure(system)}
-            found.append(session_of(reading.thread, id=name, **facts))
+            own = () if thread else measure(system)
+            found.append(reading.history.transcript(name, otherwise=model, system=own))
         return read_as(found, skipped, "no events that say anything")
 
     contents = each_value(event_contents)

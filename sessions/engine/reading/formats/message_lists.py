@@ -16,7 +16,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
-from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of
+from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of, plain_key, plain_keys
 from sessions.engine.reading.formats._counts import INPUTS, first_count, openai_usage, usage_of
 from sessions.engine.reading.formats._end_reasons import cut_in, reasons_in
 from sessions.engine.reading.formats._error_body import error_body
@@ -49,7 +49,6 @@ MODELS = words("model model_id model_name from_model")
 WINDOWS = words("context_length context_window context_limit max_context_tokens num_ctx n_ctx")
 SENT = ("prompt_tokens", "input_tokens", "total_input_tokens")
 ANSWERED = ("completion_tokens", "output_tokens", "total_output_tokens")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 Around = tuple[tuple[Record, Origin], ...]
 """The objects around a list, the outermost first, each with its place."""
 
@@ -73,19 +72,10 @@ class Found(NamedTuple):
         return SPEAKERS.get(text_of(self.message.get("role")))
 
 
-def _plain(record: Record) -> dict[str, Any]:
-    """The same with ``toolCalls`` as ``tool_calls``."""
-    return {_name(key): value for key, value in record.items()}
-
-
-def _name(key: str) -> str:
-    return _HUMP.sub("_", key).lower()
-
-
 def _message(entry: Any) -> dict[str, Any]:
     """The message that an entry of a list is or holds, with plain keys; {} where it is none."""
     for value in (entry, as_dict(entry).get("message")):
-        plain = _plain(as_dict(value))
+        plain = plain_keys(as_dict(value))
         role = text_of(plain.get("role"))
         is_kernels = any("content_type" in as_dict(one) for one in as_list(plain.get("items")))
         if (role in SPEAKERS or _SUMMARY.search(role)) and (is_kernels or any(key in plain for key in SAID)):
@@ -126,7 +116,7 @@ def _messages(record: Record, origin: Origin) -> Iterator[Found]:
         elif isinstance(value, list):
             held = [(entry, _message(entry), inside(place, n)) for n, entry in enumerate(value)]
             if sum(bool(message) for _, message, _ in held) >= max(LEAST, len(held) // 2):
-                of = next((name for one, _ in around if (name := _first_text(_plain(one), IDS))), "")
+                of = next((name for one, _ in around if (name := _first_text(plain_keys(one), IDS))), "")
                 for entry, message, at in held:
                     thread = _first_text(message, THREADS)
                     if message:
@@ -177,7 +167,7 @@ def _told_beside(around: Around, n_replies: int) -> list[Record]:
         for entries in map(as_list, record.values()):
             if len(entries) != n_replies or not all(isinstance(one, dict) and not _message(one) for one in entries):
                 continue
-            for n, entry in enumerate(map(_plain, entries)):
+            for n, entry in enumerate(map(plain_keys, entries)):
                 kind = EventKind.SESSION_END if n + 1 == n_replies else EventKind.REPLY_CUT
                 if reason := cut_in(reasons_in(entry)):
                     told[n]["cut"] = Refusal(kind, words=f"{CUT_OFF}: {reason}", code=reason)
@@ -190,8 +180,8 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     history, around = Assembly(measure), found[0].around
     outer: dict[str, Any] = {}
     for record, _ in around:
-        outer |= _plain(record)
-    pairs = [(one, _plain(one.entry) | one.message) for one in found]
+        outer |= plain_keys(record)
+    pairs = [(one, plain_keys(one.entry) | one.message) for one in found]
     new = [(one, plain) for one, plain in pairs if plain.get("from_history") is not True]
     told = iter(_told_beside(around, sum(one.role is Role.ASSISTANT for one, _ in new)))
     for one, plain in new:
@@ -203,7 +193,7 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
             # What it took has left the list already.
             history.event(EventKind.COMPACTION_STARTED, " ".join(said[held].split()))
             history.summary(parts_of(said[held]), [inside(origin, "compaction", held)], history.forget(()))
-    settings = [outer, *(_plain(outer[key]) for key in SETTINGS if isinstance(outer.get(key), dict))]
+    settings = [outer, *(plain_keys(outer[key]) for key in SETTINGS if isinstance(outer.get(key), dict))]
     if error := next((outer[key] for key in ("error", "last_error", "error_message") if outer.get(key)), None):
         history.fail(error)
     history.note(n_again, f"Messages marked as sent again from history: {n_again}; each is read once")
@@ -236,9 +226,9 @@ def _add(history: Assembly, one: Found, plain: Record, beside: Record) -> None:
     elif one.role is not None and contents:
         history.add(one.role, contents, [one.origin], timestamp=time)
     for key, value in one.entry.items():
-        if _name(key) == RESULTS and (results := _results(value)):
+        if plain_key(key) == RESULTS and (results := _results(value)):
             history.add(Role.USER, results, [inside(one.origin, key)], typed=False, timestamp=time)
-        if _name(key) == SUMMARY and text_of(value):
+        if plain_key(key) == SUMMARY and text_of(value):
             _summarised(history, parts_of(value), inside(one.origin, key), time)
 
 
@@ -253,14 +243,14 @@ def _contents(value: Any) -> tuple[Content, ...]:
     if not isinstance(value, dict):
         return _results(value) if isinstance(value, list) else parts_of(value)
     message = _message(value)
-    pictures = [_plain(as_dict(one)) for key in ("image_list", "images") for one in as_list(message.get(key))]
+    pictures = [plain_keys(as_dict(one)) for key in ("image_list", "images") for one in as_list(message.get(key))]
     links = [link for one in pictures if (link := text_of(one.get("url")) or text_of(one.get("data")))]
     return (*chat_contents(message), *(media_link(link, kind=Kind.IMAGE) for link in links))
 
 
 def _results(value: Any) -> tuple[Content, ...]:
     """The results that stand beside the message that asked for them (Continue's ``toolCallStates``)."""
-    states = [state for one in as_list(value) if (state := _plain(as_dict(one))).get("output")]
+    states = [state for one in as_list(value) if (state := plain_keys(as_dict(one))).get("output")]
     said = [[parts_of(as_dict(one).get("content")) for one in as_list(state["output"])] for state in states]
     return tuple(
         result_of(tuple(chain.from_iterable(parts)), state.get("tool_call_id"))
@@ -270,7 +260,7 @@ def _results(value: Any) -> tuple[Content, ...]:
 
 def _usage(plain: Record) -> Usage | None:
     for key in ("usage", "metrics", "token_usage", "usage_metadata", "metadata"):
-        counts = _plain(as_dict(plain.get(key)))
+        counts = plain_keys(as_dict(plain.get(key)))
         if "prompt_tokens" not in counts and any(count_of(counts.get(kept)) for kept in INPUTS[1:]):
             return usage_of(counts)
         named = {
@@ -284,7 +274,7 @@ def _usage(plain: Record) -> Usage | None:
 
 def _model(plain: Record) -> str:
     """The model that a record names, or the extras or the usage beside a message do."""
-    beside = [plain, *(_plain(as_dict(plain.get(key))) for key in ("extra", "usage", "metadata"))]
+    beside = [plain, *(plain_keys(as_dict(plain.get(key))) for key in ("extra", "usage", "metadata"))]
     values = (held.get(key) for held in beside for key in MODELS)
     return next((found for value in values if (found := text_of(value) or text_of(as_dict(value).get("id")))), "")
 

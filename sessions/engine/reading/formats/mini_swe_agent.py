@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, is_entry
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import end_of
 from sessions.engine.reading.formats._records import stem_of
@@ -68,7 +68,7 @@ class _Format(Format):
         transcript = history.transcript(stem_of(source.name), otherwise=model, client=version)
         return read_as([transcript], skipped, warnings=tuple(notes))
 
-    contents = each_value(contents_of_entry)
+    contents = each_value(chat_contents)
 
 
 def shell_replies(entries: Sequence[dict[str, Any]]) -> str:
@@ -82,7 +82,7 @@ def shell_replies(entries: Sequence[dict[str, Any]]) -> str:
 def _add(history: Assembly, entry: dict[str, Any], origin: Origin) -> None:
     extra = as_dict(entry.get("extra"))
     timestamp = seconds(entry.get("timestamp", extra.get("timestamp")))
-    contents = contents_of_entry(entry)
+    contents = chat_contents(entry)
     role = ROLES[entry["role"]]
     if role is Role.ASSISTANT:
         response = as_dict(extra.get("response"))

@@ -12,24 +12,25 @@ from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
-from sessions.engine.reading.formats._calls import error_in
+from sessions.engine.reading.formats._call_sessions import sessions_of
+from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edits_of, error_in
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._exchanges import conversations_of, transcripts_of
-from sessions.engine.reading.formats._items import COMPACTION_TYPES, ITEM_TYPES, item_contents, item_role, item_type
+from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._marks import foreign_turn
-from sessions.engine.reading.formats._records import events, first_objects, inside, misread, objects
+from sessions.engine.reading.formats._provider_calls import ProviderApi
+from sessions.engine.reading.formats._records import closest, events, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.reading.formats._wire import Exchange, Part, Wire, bodies_at, closest, log_at, pair_in, parts_at
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
 ENDS = ("response.completed", "response.incomplete", "response.failed")
-RESPONSES_WIRE = Wire(
-    item_contents,
-    role=lambda item: item_role(item) if isinstance(item, dict) else Role.USER,
-    is_summary=lambda item: isinstance(item, dict) and item_type(item) in COMPACTION_TYPES,
-)
+
+
+def said_at(item: Any, at: Origin, time: float | None = None) -> CallMessage:
+    """An item as a message of a call."""
+    role = item_role(item) if isinstance(item, dict) else Role.USER
+    return CallMessage(role, item_contents(item), (at,), text_of(as_dict(item).get("id")), timestamp=time)
 
 
 class _Format(Format):
@@ -55,18 +56,17 @@ class _Format(Format):
         skipped: list[Skipped] = []
         head = source.head()
         if STREAM.match(head.data):
-            exchanges = _streamed(events(source, skipped))
+            calls = _streamed(events(source, skipped))
         elif head.document is None or is_item_line(head.document):
             unfit = "an object that is not an item"
             lines = objects(source, skipped, lambda v: is_item_line(v) or isinstance(v.get("role"), str), unfit)
-            parts = [Part(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
-            exchanges = [Exchange(parts, is_log=True)] if parts else []
+            said = [said_at(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
+            calls = [TracedCall(said, [], is_log=True)] if said else []
         elif isinstance(head.document, (dict, list)):
-            exchanges = _exchanges(head.document, Origin(1, 0, source.size))
+            calls = _calls(head.document, Origin(1, 0, source.size))
         else:
             raise misread("neither a request nor a response nor items")
-        conversations = conversations_of(exchanges, RESPONSES_WIRE, measure)
-        return Parsed(transcripts_of(conversations, source.name, measure), tuple(skipped))
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
 
     contents = each_value(item_contents)
 
@@ -77,7 +77,7 @@ def shape_of(document: Any) -> Sniff | None:
         return _list_shape(document)
     if not isinstance(document, dict):
         return None
-    request, response = pair_in(document, _is_request, _is_response)
+    request, response = API.pair(document)
     if response is not None:
         pair = " with its request" if request is not None else ""
         named = text_of(response.get("object")) or "missing"
@@ -98,66 +98,54 @@ def is_item_line(value: Any) -> bool:
     return isinstance(value.get("role"), str) and not {"message", "stop_reason"} & value.keys()
 
 
-def _exchanges(document: Any, whole: Origin) -> list[Exchange]:
-    """The exchanges of a document; a list of items is a record without any."""
-    if isinstance(document, dict):
-        items = _items(document)
-        is_log = items is not None and pair_in(document, _is_request, _is_response) == (None, None)
-        return [log_at(items or (), inside(whole, "items")) if is_log else _exchange(document, whole)]
-    found = [
-        _exchange(item, inside(whole, n))
-        for n, item in enumerate(document)
-        if isinstance(item, dict) and pair_in(item, _is_request, _is_response) != (None, None)
-    ]
-    return found or [log_at(document, whole)]
+def _calls(document: Any, whole: Origin) -> list[TracedCall]:
+    """The calls of a document; a list of items is a record without any."""
+    if isinstance(document, list):
+        return API.calls(document, whole)
+    items = _items(document) if API.pair(document) == (None, None) else None
+    return [API.call(document, whole) if items is None else API.log(items, inside(whole, "items"))]
 
 
-def _streamed(found: Iterable[tuple[Origin, Record]]) -> list[Exchange]:
+def _streamed(found: Iterable[tuple[Origin, Record]]) -> list[TracedCall]:
     """The responses of a recorded stream; one that was cut off is what its finished items tell."""
-    exchanges: list[Exchange] = []
-    current: Exchange | None = None
+    calls: list[TracedCall] = []
+    current: TracedCall | None = None
     for origin, event in found:
         kind, response = text_of(event.get("type")), event.get("response")
         if kind == "response.created" or current is None:
-            current = Exchange(reply=[])
-            exchanges.append(current)
+            current = TracedCall([], [])
+            calls.append(current)
         if kind == "response.output_item.done" and isinstance(event.get("item"), dict):
-            current.reply = [*(current.reply or ()), Part(event["item"], inside(origin, "item"), current.timestamp)]
+            current.replied.append(said_at(event["item"], inside(origin, "item")))
         elif isinstance(response, dict):
             _take(current, response, inside(origin, "response"), ended=kind in ENDS)
-    return [exchange for exchange in exchanges if exchange.reply or exchange.usage or exchange.error]
+    return [call for call in calls if call.replied or call.usage or call.edits.error]
 
 
-def _take(exchange: Exchange, response: Record, at: Origin, *, ended: bool = True) -> None:
-    exchange.model = text_of(response.get("model")) or exchange.model
-    exchange.response_id = text_of(response.get("id")) or exchange.response_id
-    exchange.follows = exchange.follows or text_of(response.get("previous_response_id"))
-    exchange.timestamp = seconds(response.get("created_at")) or exchange.timestamp
-    exchange.replaces = response.get("object") == "response.compaction"
-    exchange.usage = openai_usage(response.get("usage")) or exchange.usage
-    exchange.system = exchange.system or tuple(_system(response))
-    exchange.error = exchange.error or error_in(response)
+def _take(call: TracedCall, response: Record, at: Origin, *, ended: bool = True) -> None:
+    call.model = text_of(response.get("model")) or call.model
+    call.response_id = text_of(response.get("id")) or call.response_id
+    call.continues = call.continues or text_of(response.get("previous_response_id"))
+    call.timestamp = seconds(response.get("created_at")) or call.timestamp
+    call.usage = openai_usage(response.get("usage")) or call.usage
+    call.system = call.system or tuple(_system(response))
+    call.edits = replace(edits_of({}, response), error=call.edits.error or error_in(response))
     output = response.get("output")
-    if ended and isinstance(output, list) and (output or not exchange.reply):
-        exchange.reply = [replace(p, timestamp=exchange.timestamp) for p in parts_at(output, inside(at, "output"))]
+    if ended and isinstance(output, list) and (output or not call.replied):
+        call.replied = [said_at(item, inside(at, "output", n), call.timestamp) for n, item in enumerate(output)]
 
 
-def _exchange(document: Record, whole: Origin) -> Exchange:
-    request, response = pair_in(document, _is_request, _is_response)
-    sent_at, reply_at = bodies_at(document, whole)
-    exchange = Exchange(error=error_in(document))
-    if request is not None:
-        sent, at = request["input"], inside(sent_at, "input")
-        exchange.sent = [Part(sent, at)] if isinstance(sent, str) else parts_at(sent, at)
-        exchange.model = text_of(request.get("model"))
-        exchange.follows = text_of(request.get("previous_response_id"))
-        exchange.system = tuple(_system(request))
-        # The tokens above which it asks the server to compact.
-        rules = (rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict))
-        exchange.trigger_at = next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
-    if response is not None:
-        _take(exchange, response, reply_at)
-    return exchange
+def _ask(call: TracedCall, request: Record, at: Origin) -> None:
+    sent, place = request["input"], inside(at, "input")
+    call.sent = [said_at(sent, place)] if isinstance(sent, str) else API.log(sent, place).sent
+    call.model = text_of(request.get("model"))
+    call.continues = text_of(request.get("previous_response_id"))
+    call.system = tuple(_system(request))
+    # The tokens above which it asks the server to compact.
+    rules = (rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict))
+    call.trigger_at = next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
+    if call.trigger_at:
+        call.notes = (f"The request asks the server to compact above {call.trigger_at:,} tokens",)
 
 
 def _system(document: Record) -> Iterator[Content]:
@@ -201,3 +189,6 @@ def _is_request(document: Record) -> bool:
 
 def _is_response(document: Record) -> bool:
     return document.get("object") in ("response", "response.compaction") and isinstance(document.get("output"), list)
+
+
+API = ProviderApi(said_at, _is_request, _is_response, _ask, _take)

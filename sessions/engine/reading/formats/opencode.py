@@ -12,7 +12,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, tool_use
+from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, failed_compaction
@@ -61,9 +61,8 @@ def result_contents(parts: Any) -> tuple[Content, ...]:
         if part.get("type") == "tool" and state.get("status") in ("completed", "error"):
             failed = state["status"] == "error"
             output = state.get("error") if failed else state.get("output")
-            texts = (Content(Kind.TEXT, text=written(output)),) if output else ()
             files = tuple(content for item in as_list(state.get("attachments")) for content in _part(item))
-            found.append(result_of((*texts, *files), part.get("callID"), is_error=failed))
+            found.append(result_of(text_blocks(written(output or "")) + files, part.get("callID"), is_error=failed))
     return tuple(found)
 
 
@@ -74,7 +73,7 @@ def _part(part: Any) -> tuple[Content, ...]:
     if kind in NOT_SENT or part.get("ignored") is True:
         return ()
     if kind == "text" and isinstance(part.get("text"), str):
-        return (Content(Kind.TEXT, text=part["text"]),) if part["text"] else ()
+        return text_blocks(part["text"])
     if kind == "file":
         return _file(part)
     if kind == "reasoning":

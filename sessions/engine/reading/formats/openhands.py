@@ -14,11 +14,11 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head,
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import definitions, function_name
+from sessions.engine.reading.formats._blocks import definitions, function_name, text_blocks
 from sessions.engine.reading.formats._counts import openai_usage, usage_at
 from sessions.engine.reading.formats._records import inside, stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
 
 HISTORY_KEYS = ("history", "trajectory", "events")
 ASKED, CONDENSED = ("condensation_request", "CondensationRequest"), ("condensation", "Condensation")
@@ -214,8 +214,7 @@ def _events_of(root: Any) -> list[Any] | None:
 
 
 def _summary_v0(event: Record) -> tuple[Content, ...]:
-    summary = text_of(as_dict(event.get("args")).get("summary"))
-    return (Content(Kind.TEXT, text=summary),) if summary else ()
+    return text_blocks(text_of(as_dict(event.get("args")).get("summary")))
 
 
 def _fill_usage(history: Assembly, holder: Record) -> None:

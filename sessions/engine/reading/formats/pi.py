@@ -17,15 +17,16 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import read_as
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, opaque, preview_of, title_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, preview_of, title_of, tool_use
 from sessions.engine.reading.formats._branch import branch
+from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, session_of
-from sessions.engine.reading.formats._values import Record, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
 from sessions.engine.reading.formats.dsh import is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats.factory_droid import is_droid_line
-from sessions.engine.reading.jsonio import Line, dumps
+from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
@@ -68,20 +69,16 @@ def pi_usage(message: Record) -> Usage | None:
 
 
 def _block(block: Any) -> Content:
-    if not isinstance(block, dict):
-        return Content(Kind.TEXT, text=block) if isinstance(block, str) else Content(Kind.OPAQUE, text=dumps(block))
-    kind = text_of(block.get("type"))
+    kind = text_of(as_dict(block).get("type"))
     if kind == "text" and isinstance(block.get("text"), str):
         return Content(Kind.TEXT, text=block["text"], payload=text_of(block.get("textSignature")))
     if kind == "thinking":
         payload = text_of(block.get("thinkingSignature"))
         return Content(Kind.THINKING, text=text_of(block.get("thinking")), payload=payload)
-    if kind == "image" and text_of(block.get("data")):
-        return Content(Kind.IMAGE, media_type=text_of(block.get("mimeType")), data=block["data"])
     if kind == "toolCall":
         signature = text_of(block.get("thoughtSignature"))
         return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
-    return opaque(block)
+    return part_of(block)
 
 
 def _result(message: Record) -> Content:

@@ -11,8 +11,8 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import result_of, tool_use
-from sessions.engine.reading.formats._chat_blocks import parts_of
+from sessions.engine.reading.formats._blocks import result_of
+from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
@@ -105,11 +105,7 @@ def _step(history: Assembly, record: Record, origin: Origin) -> None:
 
 def _reply(step: Record) -> tuple[Content, ...]:
     said = step.get("model_output") or step.get("plan")
-    found = list(parts_of(said)) if said else []
-    for call in map(as_dict, as_list(step.get("tool_calls"))):
-        function = as_dict(call.get("function"))
-        found.append(tool_use(function.get("arguments"), function.get("name"), call.get("id")))
-    return tuple(found)
+    return chat_contents({"content": said, "tool_calls": step.get("tool_calls")})
 
 
 def _said(value: Any, side: Sequence[str | int], calls: Any) -> tuple[Content, ...]:

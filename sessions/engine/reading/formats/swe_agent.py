@@ -12,21 +12,17 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
 from sessions.engine.reading.formats._blocks import title_of
-from sessions.engine.reading.formats._chat_blocks import ROLES, contents_of_entry, is_entry
+from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, is_entry
 from sessions.engine.reading.formats._provider_errors import end_of, error_of
-from sessions.engine.reading.formats._records import misread, noted, stem_of
+from sessions.engine.reading.formats._records import noted, object_of, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped, Transcript
 
 Found = tuple[dict[str, Any], Path]
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
 LAST_WORDS = "Exit due to "
 """How the entry begins by which a run that met an error says which."""
-
-
-def _contents(value: Any) -> tuple[Content, ...]:
-    return (Content(Kind.TEXT, text=value),) if isinstance(value, str) else contents_of_entry(value)
 
 
 class _Format(Format):
@@ -49,9 +45,7 @@ class _Format(Format):
         return Sniff(0, "it has a history with roles, but no entry names an agent") if history else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        document = source.document()
-        if not isinstance(document, dict):
-            raise misread("not a trajectory: no object")
+        document = object_of(source, "a trajectory")
         history = list(enumerate(as_list(document.get("history"))))
         unfit = [n for n, entry in history if not is_entry(entry)]
         skipped = [Skipped(1, 0, f"entry {n} of history has no role and content") for n in unfit]
@@ -69,7 +63,7 @@ class _Format(Format):
             transcripts.append(_session(native_id, placed, document, Assembly(measure), facts))
         return Parsed(with_unique_ids(transcripts), tuple(skipped))
 
-    contents = each_value(_contents)
+    contents = each_value(chat_contents)
 
 
 def _steps(document: Record) -> Iterator[Found]:
@@ -95,7 +89,7 @@ def _session(
 ) -> Transcript:
     for entry, place in entries:
         role = ROLES[entry["role"]]
-        contents = _contents(entry["content"] if entry.get("observed") else entry)
+        contents = chat_contents(entry["content"] if entry.get("observed") else entry)
         if role is Role.ASSISTANT and not entry.get("is_demo"):
             history.reply(contents, [place])
             continue

@@ -11,13 +11,12 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import tool_use
+from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._items import parts_of, plain_result
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}
 AGENT = "assistant"
@@ -25,15 +24,10 @@ AGENT = "assistant"
 
 
 def _contents(turn: Any) -> tuple[Content, ...]:
-    if not isinstance(turn, dict):
-        return parts_of(turn)
-    if turn.get("role") == "tool":
-        found = plain_result(text_of(turn.get("id")), turn.get("content"))
-        return (replace(found, is_error=turn.get("error") is True),)
-    thought = text_of(turn.get("reasoning"))
-    asked = map(as_dict, as_list(turn.get("tool_calls")))
-    calls = (tool_use(call.get("arguments"), call.get("name"), call.get("id")) for call in asked)
-    return (*([Content(Kind.THINKING, text=thought)] if thought else ()), *parts_of(turn.get("content")), *calls)
+    held = as_dict(turn)
+    is_tools = held.get("role") == "tool"
+    own = {"tool_call_id": held.get("id"), "is_error": held.get("error") is True} if is_tools else {}
+    return chat_contents({**held, **own} if held else turn)
 
 
 BY_USER = "user_stop"

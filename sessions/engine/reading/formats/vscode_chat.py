@@ -14,7 +14,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import result_of, tool_use
+from sessions.engine.reading.formats._blocks import result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._records import inside, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
@@ -199,7 +199,7 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
         return ()
     said = held.get("text") if "text" in held else held.get("content", held.get("value"))
     text = text_of(said) or text_of(as_dict(said).get("value")) or "".join(text_of(one) for one in as_list(said))
-    return (Content(Kind.THINKING if kind == "thinking" else Kind.TEXT, text=text),) if text else ()
+    return text_blocks(text, Kind.THINKING if kind == "thinking" else Kind.TEXT)
 
 
 def _round(one: Record) -> tuple[Content, ...]:
@@ -207,9 +207,7 @@ def _round(one: Record) -> tuple[Content, ...]:
     thought = held.get("text")
     thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))
     payload = text_of(as_dict(held.get("metadata")).get("encrypted_content")) or text_of(held.get("encrypted"))
-    found = [Content(Kind.THINKING, text=thoughts, payload=payload)] if thoughts or payload else []
-    said = text_of(one.get("response"))
-    found += [Content(Kind.TEXT, text=said)] if said else []
+    found = text_blocks(thoughts, Kind.THINKING, payload) + text_blocks(text_of(one.get("response")))
     calls = [as_dict(call) for call in as_list(one.get("toolCalls"))]
     return (*found, *(tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in calls if c))
 

@@ -14,10 +14,10 @@ from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._assembly import with_room
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
-from sessions.engine.reading.formats._chat_shapes import shape_of as chat_shape
-from sessions.engine.reading.formats._records import first_records, inside, misread, records, stem_of
+from sessions.engine.reading.formats._records import first_records, misread, placed, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of
 from sessions.engine.reading.formats.gemini_api import shape_of as gemini_shape
+from sessions.engine.reading.formats.openai_chat import shape_of as chat_shape
 from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
 from sessions.engine.transcript.types import Parsed, Skipped
 
@@ -69,18 +69,14 @@ class _Format(Format):
 
 
 def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
-    for record, origin in records(source, skipped):
-        found = [(exchange, inside(origin, *path)) for exchange, path in _exchanges(record)]
-        if not found:
-            skipped.append(Skipped(origin.line, origin.offset, "a record without a model call"))
-        for exchange, place in found:
-            call = wire.call_at(exchange, place)
-            call.window = max(0, count_of(as_dict(exchange.request.get("options")).get("num_ctx")))
-            # One that was answered, but with no reply: an error, a refusal, a token count.
-            answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
-            failed = answered and (exchange.response is None or wire.is_error(exchange.response))
-            if call.edits.error is not None or not failed:
-                yield call
+    for exchange, place in placed(source, skipped, _exchanges, "a record without a model call"):
+        call = wire.call_at(exchange, place)
+        call.window = max(0, count_of(as_dict(exchange.request.get("options")).get("num_ctx")))
+        # One that was answered, but with no reply: an error, a refusal, a token count.
+        answered = any(exchange.record.get(key) for key in ("response", "response_body", "responseBody"))
+        failed = answered and (exchange.response is None or wire.is_error(exchange.response))
+        if call.edits.error is not None or not failed:
+            yield call
 
 
 def _exchanges(record: Record) -> Iterator[tuple[wire.HttpExchange, Path]]:
