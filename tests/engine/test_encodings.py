@@ -265,6 +265,10 @@ FILES = (
     Recorded("librechat/tree.json", ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded("agent_zero/refused.json", refusals=((1, "context", 19_427, 16_384, 1),)),
     Recorded("otel/events.json", refusals=((2, "context", 4_097, 8_192, 1),)),
+    Recorded(
+        "otel/newest_messages.json",
+        refusals=((0, "context", 201_500, 200_000, 1), (3, "context", 203_050, 200_000, 3)),
+    ),
     Recorded("smolagents/refused.json", refusals=((2, "context", 9_120, 8_192, 1),)),
     Recorded("atif/embedded.json", ((1, None, 325, 90, "summary", (WHO,)),)),
 )
