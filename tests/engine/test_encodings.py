@@ -205,6 +205,14 @@ FILES = (
         refusals=((2, "compaction", None, None, 1), (3, "context", 213_462, 200_000, 1)),
     ),
     Recorded(
+        "letta/agents.json",
+        (
+            (2, None, None, None, "summary", (WHO, BEFORE, AFTER)),
+            (3, None, None, None, "summary", (WHO, BEFORE, AFTER)),
+        ),
+    ),
+    Recorded("letta/agent_without_summary.json", ((1, None, None, None, "drop", (WHO, NONE, BEFORE, AFTER)),)),
+    Recorded(
         "letta/messages.json",
         ((2, "auto", 91_000, None, "summary", (WHICH, AFTER)), (3, "auto", 104_000, None, "summary", (WHICH, AFTER))),
         refusals=((3, "context", None, 100_000, 1),),

@@ -27,7 +27,7 @@ REQUEST_KEYS = words("""
 """)
 FOREIGN_KEYS = words("""
     info trajectory trajectory_format sessionId session_id events history steps instance_id conversations images
-    samples eval agentMode usageLedger observation
+    samples eval agentMode usageLedger observation in_context_message_indices in_context_message_ids
 """)
 """Keys of other tools' files that hold chat messages too."""
 FOREIGN_TURN_KEYS = words("""
@@ -89,7 +89,7 @@ MARKS = {
     "langchain": _marks(JSON, "lc additional_kwargs response_metadata usage_metadata tool_call_id human ai"),
     "langfuse": _marks(JSON, "observations traceId trace_id"),
     "langsmith": _marks(JSON, "run_type"),
-    "letta": _marks(JSON, "message_type"),
+    "letta": _marks(JSON, "message_type in_context_message_indices in_context_message_ids"),
     "librechat": _marks(JSON, "parentMessageId"),
     "litellm": _marks(JSON, "call_type"),
     "lm_studio": _marks((DOCUMENT,), "versions"),

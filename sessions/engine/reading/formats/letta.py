@@ -1,4 +1,4 @@
-"""Letta's messages as its API lists them: typed messages of one agent, in order of time (formats 62).
+"""Letta's messages as its API lists them: typed messages of one agent, in order of time; its agent files (formats 62).
 
 What the agent thought, said and called in one step is one reply; a step's usage is not listed.  A summary message is a
 compaction, with the counts of the server beside it.
@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.base.words import words
+from sessions.engine.base.words import counted, words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._counts import exclusive_usage
+from sessions.engine.reading.formats._letta_agents import agent_contents, agents_in, session_of
 from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
@@ -36,14 +37,18 @@ NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "er
 
 class _Format(Format):
     label = "Letta"
-    source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
+    source = "Messages of a Letta agent, GET /v1/agents/{id}/messages, and agent files, .af (JSON or JSONL)"
     coverage = Coverage(
         images=PARTLY, compactions=YES, refusals=YES,
-        error="error_message; trigger context_window_exceeded", compaction="summary_message",
-        who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
+        error="error_message; trigger context_window_exceeded",
+        compaction="summary_message, in_context_message_indices, in_context_message_ids",
+        who="compaction_stats.trigger: auto", window="compaction_stats.context_window, llm_config.context_window",
+        model="llm_config.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
+        if n_agents := sum(1 for record in first_records(head) for _ in agents_in(record)):
+            return Sniff(95, f"{counted(n_agents, 'agent')} with messages and the numbers or ids of those in context")
         held = ((record, record.get("messages")) for record in first_records(head))
         found = [entry for record, listed in held for entry in (listed if isinstance(listed, list) else [record])]
         own = [kind for entry in found if (kind := text_of(as_dict(entry).get("message_type"))) in TYPES]
@@ -52,6 +57,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
+        agents = [
+            session_of(agent, inside(at, *path), record, measure, skipped)
+            for record, at in records(source, skipped)
+            for agent, path in agents_in(record)
+        ]
+        if agents:
+            return read_as(agents, skipped, "no messages of Letta's")
+        skipped.clear()
         reading = _Reading(Assembly(measure))
         entries = list(_entries(source, skipped))
         times = [time for entry, _ in entries if (time := seconds(entry.get("date"))) is not None]
@@ -154,4 +167,4 @@ def _contents(entry: Record) -> tuple[Content, ...]:
         return (result_of(parts_of(entry.get("tool_return")), entry.get("tool_call_id"), is_error=failed),)
     if kind == "summary_message":
         return parts_of(entry.get("summary"))
-    return parts_of(entry.get("content"))
+    return agent_contents(entry) if kind is None and "role" in entry else parts_of(entry.get("content"))
