@@ -96,6 +96,11 @@ FILES = (
     Recorded("goose/stream.jsonl", refusals=((1, "context", None, None, 1), (1, "compaction", None, None, 1))),
     Recorded("open_webui/summary.json", ((2, None, 2_120, 640, "summary", (WHO,)),)),
     Recorded("langchain/deepagents_state.json", ((2, "auto", 171_506, 6_200, "summary", ()),)),
+    Recorded(
+        "langchain/thread_history.json",
+        ((3, "auto", 1_105, 300, "summary", ()), (4, None, 305, None, "drop", (WHO, NONE, AFTER))),
+        refusals=((4, "context", 9_120, 8_192, 1),),
+    ),
     Recorded("langchain/summary_in_state.json", ((1, "auto", 171_012, 9_100, "summary", (WHICH,)),)),
     Recorded("langfuse/refused.json", refusals=((1, "context", 213_462, 200_000, 2),)),
     Recorded("mini_swe_agent/out_of_context.json", refusals=((1, "context", None, None, 1),)),
