@@ -269,6 +269,7 @@ FILES = (
     ),
     Recorded("amazon_q/data.db", ((1, "manual", None, None, "summary", (BEFORE, AFTER)),)),
     Recorded("amazon_q/pairs.json", refusals=((2, "context", None, None, 1),)),
+    Recorded("open_webui/sources.json", refusals=((1, "context", 5_120, 4_096, 1),)),
     Recorded("open_webui/chats.json", refusals=((2, "context", None, 4_096, 1),)),
     Recorded(
         "librechat/branches.json",
