@@ -154,16 +154,21 @@ def _calls(
                 condensed = position
             elif kind == "condense_context_error":
                 told.append(error_of(entry.get("text"), of_compaction=True))
-            elif kind in ERRORS and calls:
-                # What comes after a whole reply is of the request that follows it.
-                is_next = calls[-1].replied and usage_at(calls[-1].body, "cline ui")
-                of, start = (told, 0) if is_next else (calls[-1].refusals, calls[-1].n_earlier)
-                _note(of, start, error_of(entry.get("text"), kind=ERRORS[kind]))
-            if kind in RETRIED and calls:
-                calls[-1].n_earlier = len(calls[-1].refusals)
+            elif calls:
+                _tried(calls[-1], kind, entry, told)
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
     return calls, [(position,) for position in waiting], told
+
+
+def _tried(call: ApiRequest, kind: str, entry: Record, told: list[Refusal | None]) -> None:
+    """The error of a try, or that another one follows; what comes after a whole reply is of the next request."""
+    if kind in ERRORS:
+        is_next = call.replied and usage_at(call.body, "cline ui")
+        of, start = (told, 0) if is_next else (call.refusals, call.n_earlier)
+        _note(of, start, error_of(entry.get("text"), kind=ERRORS[kind]))
+    if kind in RETRIED:
+        call.n_earlier = len(call.refusals)
 
 
 def _note(told: list[Refusal | None], start: int, error: Refusal | None) -> None:
