@@ -32,6 +32,7 @@ OF_TOOLS = frozenset(
 )
 """Above it, an error is a tool's: it stands in the message that the model reads."""
 READ_BY_THE_MODEL = {
+    "ai_sdk/results.jsonl": "a step's part of type tool-error is its tool's result",
     "smolagents/ledger.json": "the error of a step with an output goes back to the model",
     "agents_sdk/tool_failed.jsonl": "a function's span has its error",
     "browser_use/history.json": "what went wrong in a step is told to the model",

@@ -50,7 +50,7 @@ MARKS = {
     "ag_ui": _marks(JSON, "messageId threadId toolCallId"),
     "agent_zero": _marks((DOCUMENT,), "history"),
     "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
-    "ai_sdk": _marks(JSON, "parts tool-call tool-result"),
+    "ai_sdk": _marks(JSON, "parts tool-call tool-result finishReason"),
     "aider": _marks((TEXT,)),
     "amp": _marks((DOCUMENT,), "messages"),
     "anthropic_messages": _marks((*JSON, TEXT), "messages stop_reason message_start content_block_delta error"),

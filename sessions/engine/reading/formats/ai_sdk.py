@@ -1,19 +1,22 @@
 """Messages of the Vercel AI SDK: ModelMessages and UIMessages, as applications store them (formats 44).
 
 A ModelMessage is what was sent.  A UIMessage holds calls with their results; ``step-start`` divides the requests of one
-answer.  Usage that an application keeps in the metadata is its own and mostly a sum: it is not used.
+answer.  Usage that an application keeps in the metadata is its own and mostly a sum: it is not used.  A result of the
+SDK's own call has the usage of each step.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
+from sessions.engine.reading.formats._ai_sdk_results import STEPS, read_steps, step_contents, steps_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 CALLS = ("tool-call", "tool-result")
@@ -22,10 +25,12 @@ UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-u
 
 class _Format(Format):
     label = "Vercel AI SDK"
-    source = "ModelMessages and UIMessages of the Vercel AI SDK, versions 4 to 6 (JSON or JSONL)"
-    coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
+    source = "ModelMessages, UIMessages and results of generateText of the Vercel AI SDK, 4 to 6 (JSON or JSONL)"
+    coverage = Coverage("4 to 6", usage=PARTLY, images=YES, end="finishReason length", model="response.modelId")
 
     def sniff(self, head: Head) -> Sniff | None:
+        if n_steps := sum(len(steps_of(record)) for record in first_records(head)):
+            return Sniff(90, f"{counted(n_steps, 'step')} with finishReason and usage, as generateText returns them")
         found = [m if isinstance(m := record.get("messages"), list) else [record] for record in first_records(head)]
         entries = [entry for held in found for entry in held if _is_entry(entry)]
         said = [[as_dict(part) for part in as_list(entry.get("content"))] for entry in entries]
@@ -49,14 +54,23 @@ class _Format(Format):
                     reading.take(entry, inside(origin, "messages", position), skipped)
                 title = text_of(record.get("title"))
                 found.append(reading.finish(text_of(record.get("id")) or stem, title))
+            elif steps_of(record):
+                reading = _Reading(measure)
+                read_steps(reading.history, record, origin)
+                found.append(reading.finish(stem, ""))
             else:
                 flat.take(record, origin, skipped)
         found.append(flat.finish(stem, ""))
         return read_as(found, skipped, "no messages of the AI SDK")
 
-    contents = each_place(
-        lambda value, origin, message: parts_of([value] if "parts" in origin.path else value, message.role)
-    )
+    contents = each_place(lambda value, origin, message: _blocks(value, origin, message.role))
+
+
+def _blocks(value: Any, origin: Origin, role: Role) -> tuple[Content, ...]:
+    """The blocks of a step, of a UIMessage's part, or of a ModelMessage's content."""
+    if STEPS in origin.path[-2:-1]:
+        return step_contents(as_dict(value), role)
+    return parts_of([value] if "parts" in origin.path else value, role)
 
 
 class _Reading:
