@@ -234,6 +234,7 @@ FILES = (
         refusals=((3, "context", 130_000, 128_000, 1),),
     ),
     Recorded("litellm/texts.jsonl", refusals=((2, "context", 130_512, 128_000, 1),)),
+    Recorded("mastra/storage.db", refusals=((3, "context", 214_338, 200_000, 1),)),
     Recorded("mastra/spans.jsonl", refusals=((1, "context", 130_512, 128_000, 1),)),
     Recorded("langsmith/runs.jsonl", refusals=((2, "context", None, 8_192, 1),)),
     Recorded("hermes/export.jsonl", ((1, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),

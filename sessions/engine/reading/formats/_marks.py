@@ -99,8 +99,9 @@ MARKS = {
         agent.mcp_tool_result agent.thread_context_compacted span.model_request_start span.model_request_end""",
     ),
     "mastra": _marks(
-        JSON,
-        "model_generation model_step model_inference llm_generation agent_run tool_call workflow_run processor_run",
+        (*JSON, DATABASE),
+        """mastra_messages model_generation model_step model_inference llm_generation agent_run tool_call workflow_run
+        processor_run""",
     ),
     "mini_swe_agent": _marks((DOCUMENT,), "role messages"),
     "open_webui": _marks(JSON, "childrenIds"),
