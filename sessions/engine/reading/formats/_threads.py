@@ -238,6 +238,8 @@ def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[Call
     told = (n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent))
     if (position := next(told, None)) is not None:
         return position
+    if not sent:
+        return _beside(threads, call, sent)
     ranked = [(len(_shared(thread, sent)), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
     if shared:

@@ -170,7 +170,7 @@ def _contents(entry: Record) -> tuple[Content, ...]:
         return (result_of(parts_of(entry.get("tool_return")), entry.get("tool_call_id"), is_error=failed),)
     if kind == "summary_message":
         return parts_of(entry.get("summary"))
-    return _agent_contents(entry) if kind is None and "role" in entry else parts_of(entry.get("content"))
+    return _agent_contents(entry) if kind is None else parts_of(entry.get("content"))
 
 
 def _agents_in(record: Record) -> Iterator[tuple[Record, Path]]:
