@@ -17,15 +17,10 @@ State = tuple[Record, Origin]
 Add = Callable[[Any, Origin], int | None]
 
 
-def _place(state: Record, key: str, at: str = "checkpoint") -> str:
+def place_of(state: Record, key: str, at: str = "checkpoint") -> str:
     """A name in a checkpoint of the API's, or in the config of a snapshot."""
     config = as_dict(as_dict(state.get("parent_config" if at != "checkpoint" else "config")).get("configurable"))
     return first_text(as_dict(state.get(at)), key) or first_text(config, key)
-
-
-def thread_of(state: Record) -> str:
-    """The thread that a state is of."""
-    return _place(state, "thread_id")
 
 
 def histories(placed: Iterable[State]) -> tuple[list[list[State]], list[State]]:
@@ -33,9 +28,9 @@ def histories(placed: Iterable[State]) -> tuple[list[list[State]], list[State]]:
     groups: dict[tuple[str, str], list[State]] = {}
     others: list[State] = []
     for state, at in placed:
-        thread, held = thread_of(state), as_dict(state.get("values")).get("messages")
-        if thread and isinstance(held, list) and _place(state, "checkpoint_id"):
-            groups.setdefault((thread, _place(state, "checkpoint_ns")), []).append((state, at))
+        thread, held = place_of(state, "thread_id"), as_dict(state.get("values")).get("messages")
+        if thread and isinstance(held, list) and place_of(state, "checkpoint_id"):
+            groups.setdefault((thread, place_of(state, "checkpoint_ns")), []).append((state, at))
         else:
             others.append((state, at))
     alone = [state for states in groups.values() if len(states) == 1 for state in states]
@@ -45,11 +40,11 @@ def histories(placed: Iterable[State]) -> tuple[list[list[State]], list[State]]:
 def _way(states: list[State]) -> Iterator[State]:
     """From the newest state to its parents; where one is missing, on to the next older one."""
     ranked = sorted(states, key=lambda state: seconds(state[0].get("created_at")) or 0, reverse=True)
-    known = {_place(state, "checkpoint_id") for state, _ in states}
+    known = {place_of(state, "checkpoint_id") for state, _ in states}
     wanted = ""
     for state, at in ranked:
-        if wanted not in known or _place(state, "checkpoint_id") == wanted:
-            wanted = _place(state, "checkpoint_id", "parent_checkpoint")
+        if wanted not in known or place_of(state, "checkpoint_id") == wanted:
+            wanted = place_of(state, "checkpoint_id", "parent_checkpoint")
             yield state, at
 
 
@@ -57,7 +52,8 @@ def follow(history: Assembly, states: Iterable[State], add: Add) -> None:
     """The messages as they came, by id; those that a state holds no more left with what stands in their place."""
     live: dict[str, int] = {}
     for state, at in states:
-        held = [(_key(value), value, inside(at, "values", "messages", n)) for n, value in enumerate(_held(state))]
+        messages = enumerate(as_list(as_dict(state.get("values")).get("messages")))
+        held = [(_key(value), value, inside(at, "values", "messages", n)) for n, value in messages]
         keys = {key for key, _, _ in held}
         gone = [index for key, index in live.items() if key not in keys]
         last_kept = max((n for n, (key, _, _) in enumerate(held) if key in live), default=len(held))
@@ -81,10 +77,6 @@ def follow(history: Assembly, states: Iterable[State], add: Add) -> None:
         live = {key: index for key, index in live.items() if key in keys}
         for task in as_list(state.get("tasks")):
             history.fail(as_dict(task).get("error"))
-
-
-def _held(state: Record) -> list[Any]:
-    return as_list(as_dict(state.get("values")).get("messages"))
 
 
 def _key(value: Any) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
 from dataclasses import replace
+from itertools import groupby
 
 from sessions.engine.reading.formats import _mastra_spans as mastra
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
@@ -24,30 +25,33 @@ def stored_contents(value: object, role: Role) -> tuple[Content, ...]:
     return parts_of([value] if isinstance(value, dict) else decoded(value), role)
 
 
-def threads(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
-    """The session of every thread; ``skipped`` receives what is no message."""
+def threads(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Transcript]:
+    """The session of every thread, in order of time; ``skipped`` receives what is no message."""
     tables = source.head().tables
     rows = rows_of(source, SPANS, "ORDER BY startedAt, rowid") if SPANS in tables else ()
     spans = [mastra.span_at(row, at) for row, at in rows]
-    steps, _ = mastra.steps_of(spans, {span.id: span for span in spans})
-    for row, _ in rows_of(source, "mastra_threads", "ORDER BY createdAt, rowid"):
-        native = text_of(row.get("id"))
-        reading = _Thread(measure, [s for s in steps if native in (span.thread for span in (s.span, *s.around))])
-        for message, at in rows_of(source, MESSAGES, "WHERE thread_id = ? ORDER BY createdAt, rowid", (native,)):
+    own: dict[str, deque[mastra.Step]] = {}
+    for step in mastra.steps_of(spans, {span.id: span for span in spans})[0]:
+        own.setdefault(next((s.thread for s in (step.span, *step.around) if s.thread), ""), deque()).append(step)
+    counted = {row.get("threadId"): row for row, _ in rows_of(source, MEMORY)} if MEMORY in tables else {}
+    in_time = rows_of(source, "mastra_threads", "ORDER BY createdAt, rowid")
+    titles = {text_of(row.get("id")): text_of(row.get("title")) for row, _ in in_time}
+    found: dict[str, Transcript] = {}
+    in_order = rows_of(source, MESSAGES, "ORDER BY thread_id, createdAt, rowid")
+    for native, held in groupby(in_order, lambda one: text_of(one[0].get("thread_id"))):
+        reading = _Thread(measure, own.get(native, deque()))
+        for message, at in held:
             reading.put(message, at, skipped)
         reading.tell(None)
-        for told, _ in rows_of(source, MEMORY, "WHERE threadId = ?", (native,)) if MEMORY in tables else ():
-            pending, n = count_of(told.get("pendingMessageTokens")), count_of(told.get("generationCount"))
-            limit = count_of(as_dict(as_dict(decoded(told.get("config"))).get("observation")).get("messageTokens"))
-            words = f"{pending:,} tokens wait for it, it observes from {limit:,} on, it has condensed {n} times"
-            reading.history.note(limit, f"Observational memory, by its own count: {words}")
-        yield reading.finish(native, text_of(row.get("title")))
+        reading.remember(counted.get(native, {}))
+        found[native] = reading.finish(native, titles.get(native, ""))
+    return [found[native] for native in dict.fromkeys([*titles, *found]) if native in found]
 
 
 class _Thread(Reading):
     """A thread in the making, with the calls that its messages have not taken yet."""
 
-    def __init__(self, measure: Measured, steps: list[mastra.Step]) -> None:
+    def __init__(self, measure: Measured, steps: deque[mastra.Step]) -> None:
         super().__init__(measure)
         self.steps = steps
 
@@ -56,8 +60,7 @@ class _Thread(Reading):
         held, first = decoded(row.get("content")), len(self.history.requests)
         due = self.tell(seconds(row.get("createdAt"))) if row.get("role") == "assistant" else []
         said, place = (held, inside(origin, "content")) if isinstance(held, dict) else ({"content": held}, origin)
-        facts = {key: row.get(key) for key in ("role", "id", "createdAt")}
-        self.take({**said, **facts}, place, skipped)
+        self.take({**said, **{key: row.get(key) for key in ("role", "id", "createdAt")}}, place, skipped)
         made = self.history.requests[first:]
         # A generation of several steps tells their sum alone.
         for request, step in zip(made, due[-len(made) :] if len(due) >= len(made) else [], strict=False):
@@ -66,8 +69,17 @@ class _Thread(Reading):
 
     def tell(self, until: float | None) -> list[mastra.Step]:
         """The answered calls that began by then, taken; those that failed are told where the reading stands."""
-        due = [step for step in self.steps if until is None or (step.span.started or 0) <= until]
-        self.steps = self.steps[len(due) :]
-        for step in due:
-            self.history.refuse(error_of(step.span.error or step.inner.error))
-        return [step for step in due if not (step.span.error or step.inner.error)]
+        answered: list[mastra.Step] = []
+        while self.steps and (until is None or (self.steps[0].span.started or 0) <= until):
+            step = self.steps.popleft()
+            error = error_of(step.span.error or step.inner.error)
+            self.history.refuse(error)
+            answered += [] if error else [step]
+        return answered
+
+    def remember(self, row: Record) -> None:
+        """What observational memory counted of the thread."""
+        pending, n = count_of(row.get("pendingMessageTokens")), count_of(row.get("generationCount"))
+        limit = count_of(as_dict(as_dict(decoded(row.get("config"))).get("observation")).get("messageTokens"))
+        words = f"{pending:,} tokens wait for it, it observes from {limit:,} on, it has condensed {n} times"
+        self.history.note(limit, f"Observational memory, by its own count: {words}")

@@ -135,10 +135,9 @@ def home(
 def _beside(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
     """The newest session beside a call that was recorded without the beginning of its prompt, or before any prompt."""
     made = {c for said in sent for c in said.calls}
-    is_rest = bool(sent) and any(c.kind is Kind.TOOL_RESULT and c.call_id not in made for c in sent[0].contents)
-    recent = _recent(threads, call) if call.group else ()
-    begun = (n for n in recent if not call.sent or is_rest or not threads[n].steps)
-    return next((n for n in begun if _is_beside(threads[n], call)), None)
+    is_rest = any(c.kind is Kind.TOOL_RESULT and c.call_id not in made for said in sent[:1] for c in said.contents)
+    fits = (n for n in _recent(threads, call) if not call.sent or is_rest or not threads[n].steps)
+    return next((n for n in fits if call.group and _is_beside(threads[n], call)), None)
 
 
 def _is_beside(thread: CallThread, call: TracedCall) -> bool:

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats import _langchain_messages as dumped
 from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS
-from sessions.engine.reading.formats._langgraph_history import follow, histories, thread_of
+from sessions.engine.reading.formats._langgraph_history import follow, histories, place_of
 from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
@@ -91,7 +91,7 @@ class _Format(Format):
         for states in threads:
             assembly = Assembly(measure)
             follow(assembly, states, partial(_add, assembly, skipped=skipped))
-            found.append(assembly.transcript(thread_of(states[0][0])))
+            found.append(assembly.transcript(place_of(states[0][0], "thread_id")))
         placed = records(source, skipped) if others is None else others
         for number, (entries, state) in enumerate(_conversations(source, placed)):
             assembly = Assembly(measure)

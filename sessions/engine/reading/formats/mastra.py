@@ -63,7 +63,7 @@ class _Format(Format):
         skipped: list[Skipped] = []
         if source.database() is not None:
             found = storage.threads(source, measure, skipped)
-            return read_as(list(found), skipped, "no thread with messages in Mastra's storage")
+            return read_as(found, skipped, "no thread with messages in Mastra's storage")
         spans = mastra.spans_of(source, skipped)
         by_id = {span.id: span for span in spans if span.id}
         steps, matched = mastra.steps_of(spans, by_id)

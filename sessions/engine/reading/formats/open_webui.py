@@ -96,12 +96,8 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
             if text_of(other) != key and (message := as_dict(nodes.get(text_of(other)))):
                 _fail(history, message)
         found = _sources(nodes[branch[n]]) if n == asked < len(branch) else []
-        _add(
-            history,
-            as_dict(nodes[key]),
-            inside(place, key),
-            [(s, inside(place, branch[n], SOURCES, i)) for i, s in found],
-        )
+        sources = [(one, inside(place, branch[n], SOURCES, at)) for at, one in found]
+        _add(history, as_dict(nodes[key]), inside(place, key), sources)
     earlier = sum(len(_sources(nodes[key])) for n, key in enumerate(branch) if n != asked)
     history.note(earlier, f"Sources whose texts were sent with an earlier question alone: {earlier}, not counted")
     left = len(nodes) - len(branch)

@@ -127,8 +127,8 @@ def _is_call(span: Span) -> bool:
     if (kind and kind.upper() != "LLM") or (operation and operation not in MODEL_CALLS):
         return False
     keys = (*SENT, *REPLIED, *VALUES) if kind else (*SENT, *REPLIED)
-    is_failed = bool(span.error) and bool(kind or operation)
-    return bool(span.events) or is_failed or any(key.startswith(keys) for key in span.attributes)
+    told = span.events or (span.error and (kind or operation))
+    return bool(told) or any(key.startswith(keys) for key in span.attributes)
 
 
 def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
