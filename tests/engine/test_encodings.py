@@ -96,6 +96,11 @@ FILES = (
     Recorded("goose/stream.jsonl", refusals=((1, "context", None, None, 1), (1, "compaction", None, None, 1))),
     Recorded("open_webui/summary.json", ((2, None, 2_120, 640, "summary", (WHO,)),)),
     Recorded("langchain/deepagents_state.json", ((2, "auto", 171_506, 6_200, "summary", ()),)),
+    Recorded(
+        "langchain/thread_history.json",
+        ((3, "auto", 1_105, 300, "summary", ()), (4, None, 305, None, "drop", (WHO, NONE, AFTER))),
+        refusals=((4, "context", 9_120, 8_192, 1),),
+    ),
     Recorded("langchain/summary_in_state.json", ((1, "auto", 171_012, 9_100, "summary", (WHICH,)),)),
     Recorded("langfuse/refused.json", refusals=((1, "context", 213_462, 200_000, 2),)),
     Recorded("mini_swe_agent/out_of_context.json", refusals=((1, "context", None, None, 1),)),
@@ -205,6 +210,14 @@ FILES = (
         refusals=((2, "compaction", None, None, 1), (3, "context", 213_462, 200_000, 1)),
     ),
     Recorded(
+        "letta/agents.json",
+        (
+            (2, None, None, None, "summary", (WHO, BEFORE, AFTER)),
+            (3, None, None, None, "summary", (WHO, BEFORE, AFTER)),
+        ),
+    ),
+    Recorded("letta/agent_without_summary.json", ((1, None, None, None, "drop", (WHO, NONE, BEFORE, AFTER)),)),
+    Recorded(
         "letta/messages.json",
         ((2, "auto", 91_000, None, "summary", (WHICH, AFTER)), (3, "auto", 104_000, None, "summary", (WHICH, AFTER))),
         refusals=((3, "context", None, 100_000, 1),),
@@ -225,6 +238,7 @@ FILES = (
     Recorded("server_log/vllm.log", refusals=((0, "context", 12_946, 16_384, 1),)),
     Recorded("server_log/compacted.log", ((1, None, 103_968, 36_900, "drop", (WHO, WHICH, NONE)),)),
     Recorded("litellm/texts.jsonl", refusals=((2, "context", 130_512, 128_000, 1),)),
+    Recorded("mastra/storage.db", refusals=((3, "context", 214_338, 200_000, 1),)),
     Recorded("mastra/spans.jsonl", refusals=((1, "context", 130_512, 128_000, 1),)),
     Recorded("langsmith/runs.jsonl", refusals=((2, "context", None, 8_192, 1),)),
     Recorded("hermes/export.jsonl", ((1, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
@@ -261,6 +275,7 @@ FILES = (
     ),
     Recorded("amazon_q/data.db", ((1, "manual", None, None, "summary", (BEFORE, AFTER)),)),
     Recorded("amazon_q/pairs.json", refusals=((2, "context", None, None, 1),)),
+    Recorded("open_webui/sources.json", refusals=((1, "context", 5_120, 4_096, 1),)),
     Recorded("open_webui/chats.json", refusals=((2, "context", None, 4_096, 1),)),
     Recorded(
         "librechat/branches.json",
@@ -270,6 +285,10 @@ FILES = (
     Recorded("librechat/tree.json", ((2, None, None, None, "summary", (WHO, BEFORE, AFTER)),)),
     Recorded("agent_zero/refused.json", refusals=((1, "context", 19_427, 16_384, 1),)),
     Recorded("otel/events.json", refusals=((2, "context", 4_097, 8_192, 1),)),
+    Recorded(
+        "otel/newest_messages.json",
+        refusals=((0, "context", 201_500, 200_000, 1), (3, "context", 203_050, 200_000, 3)),
+    ),
     Recorded("smolagents/refused.json", refusals=((2, "context", 9_120, 8_192, 1),)),
     Recorded("atif/embedded.json", ((1, None, 325, 90, "summary", (WHO,)),)),
 )

@@ -50,3 +50,23 @@ def test_a_step_of_lettas_is_one_reply() -> None:
 def test_lettas_list_may_be_newest_first() -> None:
     (session,) = read(LETTA / "newest_first.jsonl").transcripts
     assert [m.preview for m in session.messages] == ["And today?", "Dry."]
+
+
+def test_an_agent_file_says_what_is_in_the_context() -> None:
+    (session,) = read(LETTA / "agents.json").transcripts
+    assert [compaction.preserved for compaction in session.compactions] == [(0,), (0, 7, 8)]
+    assert [message.index for message in session.messages if message.summary] == [5, 9]
+    assert [message.index for message in session.messages if message.typed] == [1, 10]
+    assert [request.message for request in session.requests] == [2, 4, 7, 11]
+    assert session.messages[3].result_ids() == session.messages[2].call_ids() == {"c1"}
+    assert (session.window, session.model, session.title) == (32_000, "lab-model-5", "miller")
+    assert [block.name for block in session.system] == ["archival_memory_search"]
+    with (LETTA / "agents.json").open("rb") as file:
+        (result,) = read_contents(file, "letta", session.messages[3])
+    assert result.text == "Twelve sacks."
+
+
+def test_an_older_agent_file_numbers_what_is_in_the_context() -> None:
+    (session,) = read(LETTA / "agent_without_summary.json").transcripts
+    (compaction,) = session.compactions
+    assert (compaction.boundary, compaction.preserved, compaction.message) == (4, (0,), None)

@@ -11,7 +11,7 @@ import pytest
 from sessions.engine.base import registry
 from sessions.engine.reading.jsonio import Source, dumps
 from sessions.engine.reading.reading import read_contents, read_transcripts
-from sessions.engine.transcript.types import Content, Kind, Role, Transcript
+from sessions.engine.transcript.types import Content, Kind, Role, Transcript, Usage
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "ai_sdk"
 
@@ -84,3 +84,24 @@ def test_what_is_not_sent_and_sums_are_said() -> None:
 )
 def test_other_messages_are_not_taken(document: Any) -> None:
     assert registry.get("formats", "ai_sdk").sniff(Source(io.BytesIO(dumps(document).encode())).head()) is None
+
+
+def test_each_step_of_a_result_is_a_request_and_the_total_its_sum() -> None:
+    with (FIXTURES / "results.jsonl").open("rb") as file:
+        five, four = read_transcripts(file, "results.jsonl").transcripts
+    assert [[str(block.kind) for block in message.blocks] for message in five.messages] == [
+        ["thinking", "text", "tool_use", "tool_use"], ["tool_result", "tool_result"], ["text"],
+    ]  # fmt: skip
+    assert [block.is_error for block in five.messages[1].blocks] == [False, True]
+    assert [request.usage for request in five.requests] == [
+        Usage(700, cache_read=400, output=30, reasoning=8), Usage(9, cache_read=1_000, cache_write=291, output=20),
+    ]  # fmt: skip
+    assert five.warnings == ("totalUsage has 2,400 input tokens, the sum of 2 steps and no size",)
+    assert [event.kind for event in five.events] == ["session end"]
+    assert [message.call_ids() | message.result_ids() for message in four.messages] == [{"w1"}, {"w1"}, set()]
+    assert [(r.usage.context, r.usage.output) for r in four.requests if r.usage] == [(60, 7), (90, 5)]
+    with (FIXTURES / "results.jsonl").open("rb") as file:
+        found = [read_contents(file, "ai_sdk", message) for message in (five.messages[1], four.messages[0])]
+    assert [[content.text for content in said] for said in found] == [
+        ['{"open":2}', "no weirs"], ["Look first.", '{"in":"Delft"}'],
+    ]  # fmt: skip

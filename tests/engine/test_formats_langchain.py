@@ -70,3 +70,15 @@ def test_states_lines_and_lists(name: str, n_messages: list[int], n_requests: li
     with (LANGCHAIN / name).open("rb") as file:
         for transcript in parsed.transcripts:
             assert all(read_contents(file, "langchain", message) for message in transcript.messages)
+
+
+def test_the_checkpoints_of_a_thread_are_one_session() -> None:
+    """Newest first, one of them on a branch that was left; a thread of one checkpoint is a session of its own."""
+    mill, other = read(LANGCHAIN / "thread_history.json").transcripts
+    assert [message.id for message in mill.messages] == ["h1", "a1", "t1", "a2", "h2", "a3", "s1", "h3", "a4", "h4"]
+    assert [compaction.preserved for compaction in mill.compactions] == [(5,), (7, 8)]
+    assert [request.message for request in mill.requests] == [1, 3, 5, 8]
+    assert (mill.id, [message.id for message in other.messages]) == ("mill", ["q1"])
+    with (LANGCHAIN / "thread_history.json").open("rb") as file:
+        (said,) = read_contents(file, "langchain", mill.messages[6])
+    assert said.text.endswith("Sacks and barrels were weighed.")

@@ -102,3 +102,14 @@ def test_a_model_that_the_table_does_not_know_has_no_other_ones_limit() -> None:
     rows = [row(f"a{n}", session_id="a", metadata=known) for n in range(2)]
     rows += [row(f"b{n}", session_id="b", model="my-local-8b") for n in range(2)]
     assert {one.id: one.window for one in read(*rows).transcripts} == {"a": 200_000, "b": None}
+
+
+def test_standard_payloads_say_what_rows_do() -> None:
+    """Redacted texts are none; an error stands beside the metadata, or in words alone."""
+    told, redacted = sorted(fixture("litellm/payloads.jsonl").transcripts, key=lambda one: -len(one.messages))
+    assert ([m.preview for m in told.messages], told.window) == (["Which blue?", "Cobalt."], 32_768)
+    assert (redacted.id, len(redacted.messages), redacted.window, redacted.model) == ("t1", 0, 32_768, "painter-2")
+    assert [r.usage for r in redacted.requests] == [
+        Usage(20_900, cache_read=100, output=20), Usage(30_400, cache_read=100, output=20),
+    ]  # fmt: skip
+    assert [(e.tokens, e.limit, e.count, e.request) for e in redacted.errors] == [(33_100, 32_768, 2, 2)]

@@ -120,3 +120,27 @@ def test_the_error_of_a_run_ends_its_last_call(fields: dict[str, Any], kind: str
 def test_a_trace_without_a_model_call_holds_no_session() -> None:
     with pytest.raises(UnreadableInput):
         read(span("a", None, "workflow_run"))
+
+
+def test_the_threads_of_a_storage_have_the_calls_of_its_spans() -> None:
+    """A message's steps take the calls that began before it was written; a call that failed after them is told."""
+    looms, dyes = fixture("mastra/storage.db").transcripts
+    assert [[str(b.kind) for b in m.blocks] for m in looms.messages] == [
+        ["text"], ["tool_use"], ["tool_result"], ["text"], ["text"], ["text", "tool_use"], ["tool_result"],
+    ]  # fmt: skip
+    assert [(r.message, r.usage, r.model) for r in looms.requests] == [
+        (1, Usage(1_000, output=5), "lab-model-5"),
+        (3, Usage(200, cache_read=900, output=5), "lab-model-5"),
+        (5, Usage(1_200, output=5), "lab-model-5"),
+    ]
+    assert [(e.request, e.tokens, e.limit) for e in looms.errors] == [(3, 214_338, 200_000)]
+    assert looms.warnings == (
+        "Observational memory, by its own count: 21,942 tokens wait for it, it observes from 30,000 on, it has"
+        " condensed 0 times",
+    )
+    assert (looms.title, [m.preview for m in dyes.messages]) == ("Looms", ["Name a dye.", "Madder."])
+    with (FIXTURES / "mastra/storage.db").open("rb") as file:
+        (call,) = read_contents(file, "mastra", looms.messages[1])
+        (result,) = read_contents(file, "mastra", looms.messages[2])
+        (plain,) = read_contents(file, "mastra", dyes.messages[1])
+    assert (call.name, result.text, plain.text) == ("look", "the third", "Madder.")

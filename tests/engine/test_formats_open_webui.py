@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sessions.engine.reading.reading import read_contents
 from tests.engine.test_formats_contract import FIXTURES, read
 
 OPEN_WEBUI = FIXTURES / "open_webui"
@@ -38,3 +39,16 @@ def test_an_older_export_is_the_chat_itself_and_may_point_nowhere() -> None:
     (session,) = read(OPEN_WEBUI / "older_chat.json").transcripts
     assert [m.preview for m in session.messages] == ["Name a tree.", "Oak.", "Another one.", "Elm."]
     assert [(r.usage.input, r.usage.output) for r in session.requests if r.usage] == [(21, 3), (29, 3)]
+
+
+def test_the_sources_of_an_answer_were_sent_with_its_question() -> None:
+    """And with no later question: those of the answers before are told, not counted."""
+    (session,) = read(OPEN_WEBUI / "sources.json").transcripts
+    with (OPEN_WEBUI / "sources.json").open("rb") as file:
+        said = [[content.text for content in read_contents(file, "open_webui", m)] for m in session.messages]
+    assert said == [
+        ["Which lamp lasts?"], ["The brass one."],
+        ["Who mends it?", "The smith mends brass.", "So does the tinker.", "Two coins."],
+    ]  # fmt: skip
+    assert session.warnings == ("Sources whose texts were sent with an earlier question alone: 1, not counted",)
+    assert (session.title, [message.typed for message in session.messages]) == ("Lamps", [True, False, True])

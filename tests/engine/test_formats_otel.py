@@ -177,6 +177,19 @@ def test_messages_may_be_events_of_their_span() -> None:
     assert [(error.request, error.tokens, error.limit) for error in session.errors] == [(2, 4_097, 8_192)]
 
 
+def test_calls_of_which_only_the_newest_messages_were_recorded_are_one_session() -> None:
+    """A prompt that begins with results goes on with the call before it; a failed call without one is told of it."""
+    told, detailed = read(OTEL / "newest_messages.json").transcripts
+    assert [kinds for _, kinds in roles_and_kinds(told)] == [
+        ["text"], ["text", "tool_use"], ["tool_result"], ["text", "tool_use"], ["tool_result"], ["text", "tool_use"],
+    ]  # fmt: skip
+    assert [r.usage.context for r in told.requests if r.usage] == [900, 150_000, 190_000]
+    with (OTEL / "newest_messages.json").open("rb") as file:
+        assert [read_contents(file, "otel", message)[0].text for message in detailed.messages] == [
+            "Name the harbour.", "Skagen.",
+        ]  # fmt: skip
+
+
 def test_calls_whose_prompts_were_not_recorded_go_on_with_the_one_before() -> None:
     document = json.loads((OTEL / "events.json").read_text(encoding="utf-8"))
     spans = document["resourceSpans"][0]["scopeSpans"][0]["spans"]

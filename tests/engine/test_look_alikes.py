@@ -23,6 +23,7 @@ PARTS = {
     "codex": {"openai_responses"},
     "ctxweb_jsonl": {"anthropic_messages", "role_content"},
     "gemini_api": {"wire_capture"},
+    "letta": {"openai_chat"},
     "litellm": {"openai_chat", "wire_capture"},
     "message_lists": {"openai_chat", "role_content"},
     "mini_swe_agent": {"anthropic_messages", "openai_chat", "role_content"},

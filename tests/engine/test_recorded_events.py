@@ -32,6 +32,7 @@ OF_TOOLS = frozenset(
 )
 """Above it, an error is a tool's: it stands in the message that the model reads."""
 READ_BY_THE_MODEL = {
+    "ai_sdk/results.jsonl": "a step's part of type tool-error is its tool's result",
     "smolagents/ledger.json": "the error of a step with an output goes back to the model",
     "agents_sdk/tool_failed.jsonl": "a function's span has its error",
     "browser_use/history.json": "what went wrong in a step is told to the model",
@@ -132,3 +133,16 @@ def test_a_retry_without_a_word_is_a_retry() -> None:
 def test_what_no_reader_knows_is_counted_by_its_type() -> None:
     (path,) = [path for of, path in FILES if (of, path.name) == ("acp", "events.jsonl")]
     assert "1 record of type 'leaf_update' was not read" in sessions(path)[0].warnings
+
+
+@pytest.mark.parametrize("words", ["413 Request too large for the tier: Limit 10000 tokens per minute", "overloaded"])
+def test_a_try_that_cline_writes_down_twice_counts_once(words: str) -> None:
+    """As the request's own failure and as a question; two tries of one request are told apart by what is between."""
+    started = {"type": "say", "say": "api_req_started", "ts": 1_700_000_000_001}
+    failed = {"type": "ask", "ask": "api_req_failed", "ts": 1_700_000_000_002, "text": json.dumps({"message": words})}
+    again = {"type": "say", "say": "api_req_retried", "ts": 1_700_000_000_003}
+    body = {"request": "Sail.", "streamingFailedMessage": failed["text"]}
+    said = {"type": "say", "say": "task", "ts": 1_700_000_000_000, "text": "Sail."}
+    entries = [said, {**started, "text": json.dumps(body)}, failed, again, failed]
+    (session,) = read_transcripts(io.BytesIO(json.dumps(entries).encode()), "ui_messages.json").transcripts
+    assert [(event.kind, event.words, event.count) for event in session.events] == [(EventKind.ERROR, words, 2)]

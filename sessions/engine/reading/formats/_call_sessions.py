@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -147,8 +148,9 @@ def _transcript(thread: CallThread, measure: Measured, native_id: str, **parent:
     kept = Kept()
     for cut in thread.cuts:
         _compaction(assembly, cut, index_of, kept)
+    steps = list(index_of)
     for refusal, n_steps, n_calls in thread.refused:
-        assembly.refused.append((refusal, sum(1 for step in index_of if step < n_steps), n_calls))
+        assembly.refused.append((refusal, bisect_left(steps, n_steps), n_calls))
     assembly.note(n_lost, f"Requests on a branch that was left: {n_lost}, counted, not among the messages")
     n_gone = 0 if n_lost else sum(step.gone for step in thread.steps)
     assembly.note(n_gone, f"Messages that a later request left out at the end (tried again): {n_gone}, not counted")

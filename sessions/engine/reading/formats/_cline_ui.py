@@ -46,6 +46,8 @@ ERRORS = {
     "api_req_failed": EventKind.ERROR, "api_req_retry_delayed": EventKind.RETRY, "error_retry": EventKind.RETRY,
     "error": EventKind.ERROR,
 }  # fmt: skip
+RETRIED = ("api_req_retried", "api_req_retry_delayed")
+"""What stands between two tries of a request that is written down once."""
 MAX_REQUEST_CHARS = 50_000_000
 
 
@@ -163,18 +165,27 @@ def _calls(
                 condensed = position
             elif kind == "condense_context_error":
                 told.append(error_of(entry.get("text"), of_compaction=True))
-            elif kind in ERRORS and calls:
-                # What comes after a whole reply is of the request that follows it.
-                of = told if calls[-1].replied and usage_at(calls[-1].body, "cline ui") else calls[-1].refusals
-                _note(of, calls[-1].n_earlier, error_of(entry.get("text"), kind=ERRORS[kind]))
+            elif calls:
+                _tried(calls[-1], kind, entry, told)
         if calls and (deleted := _range(entry.get("conversationHistoryDeletedRange"))):
             calls[-1].deleted = deleted
     return calls, [(position,) for position in waiting], told
 
 
+def _tried(call: ApiRequest, kind: str, entry: Record, told: list[Refusal | None]) -> None:
+    """The error of a try, or that another one follows; what comes after a whole reply is of the next request."""
+    if kind in ERRORS:
+        is_next = call.replied and usage_at(call.body, "cline ui")
+        of, start = (told, 0) if is_next else (call.refusals, call.n_earlier)
+        _note(of, start, error_of(entry.get("text"), kind=ERRORS[kind]))
+    if kind in RETRIED:
+        call.n_earlier = len(call.refusals)
+
+
 def _note(told: list[Refusal | None], start: int, error: Refusal | None) -> None:
-    """Keep an error: one refusal is written down as the request's, as a question and as a retry."""
-    if not error or not error.of_size or all(one is None or one.words not in error.words for one in told[start:]):
+    """Keep an error: one try that failed is written down as the request's, as a question and as a retry."""
+    known = (one for one in told[start:] if one and one.words and error and one.kind == error.kind)
+    if error and not any(one.words in error.words for one in known):
         told.append(error)
 
 

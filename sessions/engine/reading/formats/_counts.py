@@ -92,6 +92,20 @@ def exclusive_usage(
     return found if found.context or found.output else None
 
 
+def sdk_usage(counts: Any) -> Usage | None:
+    """Usage as the AI SDK and Mastra write it: the input includes what the cache read and wrote."""
+    held = as_dict(counts)
+    sent = as_dict(held.get("inputTokenDetails")) or as_dict(held.get("inputDetails"))
+    made = as_dict(held.get("outputTokenDetails")) or as_dict(held.get("outputDetails"))
+    return inclusive_usage(
+        first_count(held, "inputTokens", "promptTokens"),
+        first_count(held, "outputTokens", "completionTokens"),
+        cache_read=first_count(sent, "cacheReadTokens", "cacheRead") or count_of(held.get("cachedInputTokens")),
+        cache_write=first_count(sent, "cacheWriteTokens", "cacheWrite"),
+        reasoning=first_count(made, "reasoningTokens", "reasoning") or count_of(held.get("reasoningTokens")),
+    )
+
+
 def openai_usage(usage: Any) -> Usage | None:
     """Usage of a Chat or Responses call, as gateways pass it on too, or of a Codex ``token_count``.
 

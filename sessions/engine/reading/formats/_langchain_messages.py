@@ -47,6 +47,11 @@ def fields_of(value: Any) -> Record:
     return {**inner, "role": role}
 
 
+def is_summary(fields: Record) -> bool:
+    """Whether ``SummarizationMiddleware`` wrote a message."""
+    return as_dict(fields.get("additional_kwargs")).get("lc_source") == "summarization"
+
+
 def langchain_contents(value: Any) -> tuple[Content, ...]:
     """The blocks of one dumped message; opaque where it is none."""
     fields = fields_of(value)

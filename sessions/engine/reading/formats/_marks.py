@@ -27,7 +27,7 @@ REQUEST_KEYS = words("""
 """)
 FOREIGN_KEYS = words("""
     info trajectory trajectory_format sessionId session_id events history steps instance_id conversations images
-    samples eval agentMode usageLedger observation
+    samples eval agentMode usageLedger observation in_context_message_indices in_context_message_ids
 """)
 """Keys of other tools' files that hold chat messages too."""
 FOREIGN_TURN_KEYS = words("""
@@ -50,7 +50,7 @@ MARKS = {
     "ag_ui": _marks((*JSON, TEXT), "messageId threadId toolCallId"),
     "agent_zero": _marks((DOCUMENT,), "history"),
     "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
-    "ai_sdk": _marks(JSON, "parts tool-call tool-result"),
+    "ai_sdk": _marks(JSON, "parts tool-call tool-result finishReason"),
     "aider": _marks((TEXT,)),
     "amp": _marks((DOCUMENT,), "messages"),
     "anthropic_messages": _marks((*JSON, TEXT), "messages stop_reason message_start content_block_delta error"),
@@ -89,7 +89,7 @@ MARKS = {
     "langchain": _marks(JSON, "lc additional_kwargs response_metadata usage_metadata tool_call_id human ai"),
     "langfuse": _marks(JSON, "observations traceId trace_id"),
     "langsmith": _marks(JSON, "run_type"),
-    "letta": _marks(JSON, "message_type"),
+    "letta": _marks(JSON, "message_type in_context_message_indices in_context_message_ids"),
     "librechat": _marks(JSON, "parentMessageId"),
     "litellm": _marks(JSON, "call_type"),
     "lm_studio": _marks((DOCUMENT,), "versions"),
@@ -99,8 +99,9 @@ MARKS = {
         agent.mcp_tool_result agent.thread_context_compacted span.model_request_start span.model_request_end""",
     ),
     "mastra": _marks(
-        JSON,
-        "model_generation model_step model_inference llm_generation agent_run tool_call workflow_run processor_run",
+        (*JSON, DATABASE),
+        """mastra_messages model_generation model_step model_inference llm_generation agent_run tool_call workflow_run
+        processor_run""",
     ),
     "mini_swe_agent": _marks((DOCUMENT,), "role messages"),
     "open_webui": _marks(JSON, "childrenIds"),

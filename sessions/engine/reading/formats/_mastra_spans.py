@@ -62,7 +62,8 @@ class Span:
         return named or text_of(self.attributes.get("conversationId"))
 
 
-def _span(value: Record, origin: Origin) -> Span:
+def span_at(value: Record, origin: Origin) -> Span:
+    """The span that a record is."""
     error = decoded(value.get("error") or value.get("errorInfo"))
     return Span(
         value,
@@ -134,7 +135,7 @@ def spans_in(record: Record, path: Path = ()) -> Iterator[tuple[Record, Path]]:
 
 def spans_of(source: Source, skipped: list[Skipped]) -> list[Span]:
     """Every span, in order of time; of one that was written twice, the last."""
-    spans = (_span(value, at) for value, at in placed(source, skipped, spans_in, "no span of Mastra's"))
+    spans = (span_at(value, at) for value, at in placed(source, skipped, spans_in, "no span of Mastra's"))
     found = {(span.text("traceId"), span.id): span for span in spans}
     return sorted(found.values(), key=lambda span: span.started or 0)
 

@@ -21,6 +21,8 @@ from sessions.engine.transcript.types import Origin
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
 EVENT = re.compile(r"gen_ai\.(?:(system|user|assistant|tool)\.message|choice)\Z")
 """Names of events that are messages of their span, by the conventions before 1.37; a choice is the answer."""
+DETAILS = "gen_ai.client.inference.operation.details"
+"""An event whose attributes are its span's, by the conventions from 1.37 on."""
 WRAPPERS = ("message", "message_content", "tool_call")
 SCALARS = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
 ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
@@ -182,6 +184,10 @@ def _span(value: Record, origin: Origin) -> Span:
     context = as_dict(value.get("context"))
     started = value.get("startTimeUnixNano") or value.get("start_time_unix_nano") or value.get("start_time")
     attributes = in_words(dict(_attributes(value.get("attributes"), ("attributes",))))
+    events = [as_dict(event) for event in as_list(value.get("events"))]
+    for n, event in enumerate(events):
+        if event.get("name") == DETAILS:
+            attributes |= dict(_attributes(event.get("attributes"), ("events", n, "attributes")))
     if "span_kind" in value:
         attributes.setdefault("openinference.span.kind", (value["span_kind"], ("span_kind",)))
     return Span(
@@ -193,7 +199,7 @@ def _span(value: Record, origin: Origin) -> Span:
         name=text_of(value.get("name")),
         started=_nanoseconds(started),
         error=_error_text(value, attributes),
-        events=tuple((event, n) for n, event in enumerate(as_list(value.get("events"))) if is_event(event)),
+        events=tuple((event, n) for n, event in enumerate(events) if is_event(event)),
     )
 
 

@@ -127,9 +127,17 @@ def home(
             return position
     recent = list(_recent(threads, call))
     going_on = next((n for n in recent if _goes_on(threads[n], call, sent)), None)
-    if going_on is None and not call.sent and call.group:
-        return next((n for n in recent if _is_beside(threads[n], call)), None)
+    if going_on is None and (going_on := _beside(threads, call, sent)) is not None:
+        extend(threads[going_on], call, sent)
     return going_on
+
+
+def _beside(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
+    """The newest session beside a call that was recorded without the beginning of its prompt, or before any prompt."""
+    made = {c for said in sent for c in said.calls}
+    is_rest = any(c.kind is Kind.TOOL_RESULT and c.call_id not in made for said in sent[:1] for c in said.contents)
+    fits = (n for n in _recent(threads, call) if not call.sent or is_rest or not threads[n].steps)
+    return next((n for n in fits if call.group and _is_beside(threads[n], call)), None)
 
 
 def _is_beside(thread: CallThread, call: TracedCall) -> bool:
@@ -225,17 +233,19 @@ def reply(thread: CallThread, call: TracedCall) -> None:
 
 
 def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
-    """The session of a call without an answer: it names it, answers its last call, shares most of it, or has a rest."""
+    """The session of a call without an answer: it names it, answers its last call, shares most of it, has a rest."""
     told = (n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent))
     if (position := next(told, None)) is not None:
         return position
+    if not sent:
+        return _beside(threads, call, sent)
     ranked = [(len(_shared(thread, sent)), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
     if shared:
         return position
     rest = ((len(_survivors(threads[n].live, threads[n], sent)), n) for _, n in ranked)
     kept, position = max(rest, default=(0, 0))
-    return position if kept >= LEAST_REST else None
+    return position if kept >= LEAST_REST else _beside(threads, call, sent)
 
 
 def summarised(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> None:

@@ -1,31 +1,40 @@
 """Messages of the Vercel AI SDK: ModelMessages and UIMessages, as applications store them (formats 44).
 
 A ModelMessage is what was sent.  A UIMessage holds calls with their results; ``step-start`` divides the requests of one
-answer.  Usage that an application keeps in the metadata is its own and mostly a sum: it is not used.
+answer.  Usage that an application keeps in the metadata is its own and mostly a sum: it is not used.  A result of the
+SDK's own call has the usage of each step.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._ai_sdk_parts import has_result, is_call, is_display, parts_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
+from sessions.engine.reading.formats._counts import first_count, sdk_usage, usage_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
+STEPS = "steps"
+ANSWERS = ("tool-result", "tool-error")
+USAGE_KEYS = frozenset({"inputTokens", "promptTokens"})
 CALLS = ("tool-call", "tool-result")
 UI_PARTS = frozenset({"step-start", "dynamic-tool", "tool-invocation", "source-url", "source-document", "file"})
 
 
 class _Format(Format):
     label = "Vercel AI SDK"
-    source = "ModelMessages and UIMessages of the Vercel AI SDK, versions 4 to 6 (JSON or JSONL)"
-    coverage = Coverage("4 to 6", usage=PARTLY, images=YES)
+    source = "ModelMessages, UIMessages and results of generateText of the Vercel AI SDK, 4 to 6 (JSON or JSONL)"
+    coverage = Coverage("4 to 6", usage=PARTLY, images=YES, end="finishReason length", model="response.modelId")
 
     def sniff(self, head: Head) -> Sniff | None:
+        if n_steps := sum(len(_result_steps(record)) for record in first_records(head)):
+            return Sniff(90, f"{counted(n_steps, 'step')} with finishReason and usage, as generateText returns them")
         found = [m if isinstance(m := record.get("messages"), list) else [record] for record in first_records(head)]
         entries = [entry for held in found for entry in held if _is_entry(entry)]
         said = [[as_dict(part) for part in as_list(entry.get("content"))] for entry in entries]
@@ -40,26 +49,35 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session for every record with messages; messages that stand alone are one session."""
         skipped: list[Skipped] = []
-        stem, flat = stem_of(source.name), _Reading(measure)
+        stem, flat = stem_of(source.name), Reading(measure)
         found: list[Transcript] = []
         for record, origin in records(source, skipped):
             if isinstance(record.get("messages"), list):
-                reading = _Reading(measure)
+                reading = Reading(measure)
                 for position, entry in enumerate(record["messages"]):
                     reading.take(entry, inside(origin, "messages", position), skipped)
                 title = text_of(record.get("title"))
                 found.append(reading.finish(text_of(record.get("id")) or stem, title))
+            elif _result_steps(record):
+                reading = Reading(measure)
+                _read_steps(reading.history, record, origin)
+                found.append(reading.finish(stem, ""))
             else:
                 flat.take(record, origin, skipped)
         found.append(flat.finish(stem, ""))
         return read_as(found, skipped, "no messages of the AI SDK")
 
-    contents = each_place(
-        lambda value, origin, message: parts_of([value] if "parts" in origin.path else value, message.role)
-    )
+    contents = each_place(lambda value, origin, message: _blocks(value, origin, message.role))
 
 
-class _Reading:
+def _blocks(value: Any, origin: Origin, role: Role) -> tuple[Content, ...]:
+    """The blocks of a step, of a UIMessage's part, or of a ModelMessage's content."""
+    if STEPS in origin.path[-2:-1]:
+        return _step_contents(as_dict(value), role)
+    return parts_of([value] if "parts" in origin.path else value, role)
+
+
+class Reading:
     """One session in the making."""
 
     def __init__(self, measure: Measured) -> None:
@@ -68,6 +86,7 @@ class _Reading:
         self.n_usage = 0
 
     def take(self, entry: Any, origin: Origin, skipped: list[Skipped]) -> None:
+        """A message at ``origin``; ``skipped`` receives what is none."""
         if not _is_entry(entry):
             skipped.append(Skipped(origin.line, origin.offset, "no message with a role and content or parts"))
             return
@@ -100,6 +119,7 @@ class _Reading:
             self.history.add(Role.USER, results, where, id=native, timestamp=time)
 
     def finish(self, native_id: str, title: str) -> Transcript:
+        """The session, with what of it was not used."""
         self.history.note(self.n_shown, f"Parts that are shown and never sent: {self.n_shown}")
         self.history.note(self.n_usage, f"Messages with usage in their metadata: {self.n_usage}; the sums are not used")
         return self.history.transcript(native_id, title=title)
@@ -137,3 +157,58 @@ def _steps(parts: list[Any]) -> list[list[int]]:
         elif part not in (None, "") and not is_display(part):
             steps[-1].append(position)
     return [step for step in steps if step]
+
+
+def _result_steps(record: Record) -> list[Record]:
+    """The steps of a result: each has usage, why it ended, and what was said; nothing where it is none."""
+    found = [as_dict(step) for step in as_list(record.get(STEPS))]
+    are_steps = all(
+        isinstance(s.get("finishReason"), str) and USAGE_KEYS & as_dict(s.get("usage")).keys() for s in found
+    )
+    return [*found] if are_steps and all("content" in step or "text" in step for step in found) else []
+
+
+def _step_contents(step: Record, role: Role) -> tuple[Content, ...]:
+    """What the model said in a step, or what its tools answered; version 4 has no list of it."""
+    parts = [as_dict(part) for part in as_list(step.get("content"))]
+    if not parts:
+        thought = text_of(step.get("reasoningText")) or text_of(step.get("reasoning"))
+        said = [{"type": "reasoning", "text": thought}, {"type": "text", "text": text_of(step.get("text"))}]
+        calls = [{**as_dict(one), "type": "tool-call"} for one in as_list(step.get("toolCalls"))]
+        answers = [{**as_dict(one), "type": "tool-result"} for one in as_list(step.get("toolResults"))]
+        parts = [*(part for part in said if part["text"]), *calls, *answers]
+    wanted = [part for part in parts if (part.get("type") in ANSWERS) == (role is Role.USER) and not is_display(part)]
+    return parts_of([_plain(part) for part in wanted], role)
+
+
+def _plain(part: Record) -> Record:
+    """A part of a step as a message has it: a tool's output is its bare value, and an error a part of its own."""
+    if part.get("type") == "tool-error":
+        error = part.get("error")
+        return {**part, "type": "tool-result", "output": {"type": "error-json", "value": error}}
+    if part.get("type") == "tool-result" and "output" in part:
+        return {key: value for key, value in part.items() if key != "output"} | {"result": part["output"]}
+    return part
+
+
+def _read_steps(history: Assembly, record: Record, origin: Origin) -> None:
+    """Every step a request, and the results of its calls behind it."""
+    steps = _result_steps(record)
+    for n, step in enumerate(steps):
+        place, told = inside(origin, STEPS, n), as_dict(step.get("response"))
+        time, model = seconds(told.get("timestamp")), text_of(told.get("modelId"))
+        facts: dict[str, Any] = {"usage": _step_usage(step), "model": model, "response_id": text_of(told.get("id"))}
+        history.answer(_step_contents(step, Role.ASSISTANT), [place], timestamp=time, **facts)
+        if results := _step_contents(step, Role.USER):
+            history.add(Role.USER, results, [place], timestamp=time)
+    reason = text_of(steps[-1].get("finishReason"))
+    if reason in CUT_REASONS:
+        history.event(EventKind.SESSION_END, f'{CUT_OFF}: it ends with "{reason}"')
+    total = first_count(as_dict(record.get("totalUsage")), "inputTokens", "promptTokens")
+    history.note(total, f"totalUsage has {total:,} input tokens, the sum of {counted(len(steps), 'step')} and no size")
+
+
+def _step_usage(step: Record) -> Usage | None:
+    """The provider's own counts where they are passed on, else the SDK's, whose input includes the cache from 6 on."""
+    own = as_dict(as_dict(step.get("providerMetadata")).get("anthropic"))
+    return usage_of(own.get("usage")) or sdk_usage(step.get("usage"))

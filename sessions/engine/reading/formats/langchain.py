@@ -8,13 +8,15 @@ measured context is smaller than that of the one before, else the first behind t
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats import _langchain_messages as dumped
 from sessions.engine.reading.formats._assembly import Assembly, Kept, read_as
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS
+from sessions.engine.reading.formats._langgraph_history import follow, histories, place_of
 from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, text_of
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
@@ -62,10 +64,11 @@ def _smaller(assembly: Assembly) -> list[int]:
 
 class _Format(Format):
     label = "LangChain"
-    source = "langchain-core messages_to_dict and dumpd, LangGraph states (JSON or JSONL)"
+    source = "langchain-core messages_to_dict and dumpd, LangGraph states, a thread's history (JSON or JSONL)"
     coverage = Coverage(
-        usage=YES, images=YES, compactions=YES,
-        compaction="lc_source summarization, _summarization_event", who="always auto",
+        usage=YES, images=YES, compactions=YES, refusals=YES, error="error of a checkpoint's task",
+        compaction="lc_source summarization, _summarization_event, messages that a checkpoint holds no more",
+        who="lc_source summarization: auto",
         model="response_metadata.model_name",
     )  # fmt: skip
 
@@ -84,7 +87,13 @@ class _Format(Format):
         skipped: list[Skipped] = []
         stem = stem_of(source.name)
         found: list[Transcript] = []
-        for number, (entries, state) in enumerate(_conversations(source, skipped)):
+        threads, others = histories(records(source, skipped)) if _is_list(source) else ([], None)
+        for states in threads:
+            assembly = Assembly(measure)
+            follow(assembly, states, partial(_add, assembly, skipped=skipped))
+            found.append(assembly.transcript(place_of(states[0][0], "thread_id")))
+        placed = records(source, skipped) if others is None else others
+        for number, (entries, state) in enumerate(_conversations(source, placed)):
             assembly = Assembly(measure)
             # How many messages of a deepagents state its summary stands for.
             told = as_dict(as_dict(state[0]).get(EVENT)).get("cutoff_index") if state else None
@@ -103,15 +112,21 @@ class _Format(Format):
     contents = each_value(dumped.langchain_contents)
 
 
-def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
+def _is_list(source: Source) -> bool:
+    """Whether the file is one list of records."""
+    document = source.head().document
+    return isinstance(document, list) and not any(isinstance(item, list) for item in document)
+
+
+def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> int | None:
     fields = dumped.fields_of(value)
     if not fields:
         skipped.append(Skipped(origin.line, origin.offset, "an entry that is no message"))
-        return
+        return None
     role = SPEAKERS.get(fields["role"], Role.USER)
     in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
     facts: dict[str, Any] = {}
-    if as_dict(fields.get("additional_kwargs")).get("lc_source") == "summarization":  # the middleware wrote it
+    if dumped.is_summary(fields):
         facts = {"typed": False, "summary": True, "compaction": len(assembly.summaries)}
     index = assembly.add(role, dumped.langchain_contents(value), (origin,), id=native_id, **facts)
     usage = dumped.langchain_usage(fields)
@@ -119,6 +134,7 @@ def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped])
         native = dumped.response_fact(fields, "id") or native_id
         model = dumped.response_fact(fields, "model_name", "model")
         assembly.request(index, usage, response_id=native, model=model)
+    return index
 
 
 def _state(record: Record) -> tuple[Record, Path, str]:
@@ -135,7 +151,9 @@ def _list_key(record: Record) -> str:
     return next((key for key in LIST_KEYS if any(dumped.shape_of(item) for item in as_list(record.get(key)))), "")
 
 
-def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[list[Entry], Entry | None]]:
+def _conversations(
+    source: Source, placed: Iterable[tuple[Record, Origin]]
+) -> Iterator[tuple[list[Entry], Entry | None]]:
     """The lists of messages in the file: it may be one itself, hold one, or hold several; each with its state."""
     loose: list[Entry] = []
     document = source.head().document
@@ -144,7 +162,7 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[lis
             place = Origin(1, 0, source.size, (number,))
             yield [(item, inside(place, position)) for position, item in enumerate(as_list(items))], None
         return
-    for whole, place in records(source, skipped):
+    for whole, place in placed:
         record, path, key = _state(whole)
         origin = inside(place, *path)
         if key:

@@ -1,4 +1,4 @@
-"""Letta's messages as its API lists them: typed messages of one agent, in order of time (formats 62).
+"""Letta's messages as its API lists them: typed messages of one agent, in order of time; its agent files (formats 62).
 
 What the agent thought, said and called in one step is one reply; a step's usage is not listed.  A summary message is a
 compaction, with the counts of the server beside it.
@@ -10,17 +10,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from sessions.engine.base.words import words
+from sessions.engine.base.words import counted, words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import result_of
-from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
+from sessions.engine.reading.formats._blocks import definitions, is_prompt, result_of
+from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, parts_of, role_of
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind, EventKind, own_reason
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
 
 REPLIES = frozenset(
     words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
@@ -33,17 +33,25 @@ CUT_SHORT = {
 """Reasons to stop that are no end of the work, and what stands before them here; errors have entries of their own."""
 NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "error_message", "ping"})
 
+CONTEXT_KEYS = ("in_context_message_indices", "in_context_message_ids")
+HIDDEN = "hidden from view due to"
+"""What a summary says of the messages before it, in a message of the client's own."""
+
 
 class _Format(Format):
     label = "Letta"
-    source = "Messages of a Letta agent, GET /v1/agents/{id}/messages (JSON or JSONL)"
+    source = "Messages of a Letta agent, GET /v1/agents/{id}/messages, and agent files, .af (JSON or JSONL)"
     coverage = Coverage(
         images=PARTLY, compactions=YES, refusals=YES,
-        error="error_message; trigger context_window_exceeded", compaction="summary_message",
-        who="compaction_stats.trigger: auto", window="compaction_stats.context_window",
+        error="error_message; trigger context_window_exceeded",
+        compaction="summary_message, in_context_message_indices, in_context_message_ids",
+        who="compaction_stats.trigger: auto", window="compaction_stats.context_window, llm_config.context_window",
+        model="llm_config.model",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
+        if n_agents := sum(1 for record in first_records(head) for _ in _agents_in(record)):
+            return Sniff(95, f"{counted(n_agents, 'agent')} with messages and the numbers or ids of those in context")
         held = ((record, record.get("messages")) for record in first_records(head))
         found = [entry for record, listed in held for entry in (listed if isinstance(listed, list) else [record])]
         own = [kind for entry in found if (kind := text_of(as_dict(entry).get("message_type"))) in TYPES]
@@ -52,6 +60,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
+        agents = [
+            _agent_session(agent, inside(at, *path), record, measure, skipped)
+            for record, at in records(source, skipped)
+            for agent, path in _agents_in(record)
+        ]
+        if agents:
+            return read_as(agents, skipped, "no messages of Letta's")
+        skipped.clear()
         reading = _Reading(Assembly(measure))
         entries = list(_entries(source, skipped))
         times = [time for entry, _ in entries if (time := seconds(entry.get("date"))) is not None]
@@ -154,4 +170,81 @@ def _contents(entry: Record) -> tuple[Content, ...]:
         return (result_of(parts_of(entry.get("tool_return")), entry.get("tool_call_id"), is_error=failed),)
     if kind == "summary_message":
         return parts_of(entry.get("summary"))
-    return parts_of(entry.get("content"))
+    return _agent_contents(entry) if kind is None else parts_of(entry.get("content"))
+
+
+def _agents_in(record: Record) -> Iterator[tuple[Record, Path]]:
+    """The agents of a file, which is one itself in older versions, with the paths to them."""
+    held = [(as_dict(agent), ("agents", n)) for n, agent in enumerate(as_list(record.get("agents")))]
+    for agent, path in [(record, ()), *held]:
+        if isinstance(agent.get("messages"), list) and any(isinstance(agent.get(key), list) for key in CONTEXT_KEYS):
+            yield agent, path
+
+
+def _agent_contents(message: Record) -> tuple[Content, ...]:
+    """The blocks of a message; a tool's answer may stand beside its content."""
+    returns = [as_dict(one) for one in as_list(message.get("tool_returns"))]
+    if message.get("role") == "tool" and not message.get("content") and returns:
+        told = {"tool_call_id": returns[0].get("tool_call_id"), "status": returns[0].get("status")}
+        message = {**message, **told, "content": returns[0].get("func_response")}
+    return chat_contents(message)
+
+
+def _agent_session(agent: Record, at: Origin, file: Record, measure: Measured, skipped: list[Skipped]) -> Transcript:
+    """The agent's session: what is in its context no more left at the newest summary, else right before what is."""
+    history = Assembly(measure)
+    placed = list(objects_in(agent["messages"], inside(at, "messages"), skipped, "message"))
+    known = {one for key in CONTEXT_KEYS for one in as_list(agent.get(key)) if isinstance(one, (int, str))}
+    kept = [place.path[-1] in known or text_of(message.get("id")) in known for message, place in placed]
+    left = [n for n, (message, _) in enumerate(placed) if role_of(message) is not Role.SYSTEM and not kept[n]]
+    told = left if any(kept) and not agent.get("message_buffer_autoclear") else []
+    summaries = [n for n, (message, _) in enumerate(placed) if _is_summary(message)]
+    newest = max((n for n in summaries if kept[n]), default=None)
+    for n, (message, place) in enumerate(placed):
+        contents, native = _agent_contents(message), text_of(message.get("id"))
+        facts: dict[str, Any] = {"id": native, "timestamp": seconds(message.get("created_at"))}
+        if n in summaries:
+            gone = [one for one in told if one < n] if n == newest else range(n)
+            gone = [one for one in gone if history.messages[one].role is not Role.SYSTEM]
+            history.summary(contents, [place], history.forget(gone, outside=not gone), **facts)
+        elif role_of(message) is Role.ASSISTANT or message.get("role") == "approval":
+            history.answer(contents, [place], model=text_of(message.get("model")), **facts)
+        else:
+            history.add(role_of(message), contents, [place], typed=_is_typed(message, contents), **facts)
+        if newest is None and told and n == told[-1]:
+            history.forget(told)
+    return _finished(history, agent, file)
+
+
+def _finished(history: Assembly, agent: Record, file: Record) -> Transcript:
+    config, named = as_dict(agent.get("llm_config")), as_list(agent.get("tool_ids"))
+    tools = as_list(agent.get("tools")) or [t for t in as_list(file.get("tools")) if as_dict(t).get("id") in named]
+    has_system = any(message.role is Role.SYSTEM for message in history.messages)
+    system = () if has_system else parts_of(text_of(agent.get("system")))
+    schemas = [schema for tool in tools if (schema := as_dict(tool).get("json_schema"))]
+    return history.transcript(
+        text_of(agent.get("name")) or text_of(agent.get("id")) or "agent",
+        title=text_of(agent.get("name")),
+        window=count_of(config.get("context_window")) or None,
+        otherwise=text_of(config.get("model")),
+        system=history.measure((*system, *definitions(schemas))),
+    )
+
+
+def _packed(message: Record) -> Record:
+    """What the client wrapped a message in: a type beside the words."""
+    first = next((as_dict(part).get("text") for part in as_list(message.get("content"))), message.get("content"))
+    return as_dict(parsed(text_of(first)))
+
+
+def _is_summary(message: Record) -> bool:
+    if message.get("role") == "summary":
+        return True
+    packed = _packed(message)
+    return packed.get("type") == "system_alert" and HIDDEN in text_of(packed.get("message"))
+
+
+def _is_typed(message: Record, contents: tuple[Content, ...]) -> bool:
+    """A prompt that somebody wrote: not the client's own, as heartbeats and alerts."""
+    is_user = message.get("role") == "user" and is_prompt(contents)
+    return is_user and _packed(message).get("type", "user_message") == "user_message"

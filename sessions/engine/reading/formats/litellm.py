@@ -1,9 +1,10 @@
-"""LiteLLM's spend log: rows of its table LiteLLM_SpendLogs, one for each call that its proxy took (formats 85).
+"""LiteLLM's logs: rows of its table LiteLLM_SpendLogs and its standard payloads, one for each call (formats 85).
 
 Written by BerriAI/litellm ``litellm/proxy/spend_tracking/spend_tracking_utils.py`` (``get_logging_payload``); read on
 its ``tests/logging_callback_tests/gcs_pub_sub_body/spend_logs_payload.json`` and on a row of version 1.98 in
-doitintl/litellm-datahub-exporter.  Texts are there only where the proxy is told to store them; without them a session
-is its requests and what was refused.
+doitintl/litellm-datahub-exporter.  Standard payloads, which its callbacks write, are ``StandardLoggingPayload`` of
+``litellm/types/utils.py``.  Texts are there only where the proxy is told to store them; without them a session is its
+requests and what was refused.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, misread, noted, placed, stem_of
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Record, as_dict, count_of, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
 
 CUT = "litellm_truncated"
 """What stands in a text that was too long for the table."""
+REDACTED = "redacted-by-litellm"
+BESIDE = ("error_information", "model_map_information")
+"""What a standard payload has beside its metadata, and a row in it."""
 _NAMES = words("""
     embedding image_generation image_edit image_variation moderation transcription speech rerank search ocr realtime
     create_batch retrieve_batch cancel_batch list_batches create_file retrieve_file delete_file list_files file_content
@@ -53,6 +57,11 @@ class Row:
     def text(self, key: str) -> str:
         """A column that is text, nothing where it is none."""
         return text_of(self.value.get(key))
+
+    @property
+    def id(self) -> str:
+        """The call's own name."""
+        return self.text("request_id") or self.text("id")
 
     @property
     def time(self) -> float | None:
@@ -81,16 +90,16 @@ class Row:
 
 class _Format(Format):
     label = "LiteLLM"
-    source = "Rows of LiteLLM_SpendLogs, of /spend/logs or of the table (JSON or JSONL)"
+    source = "Rows of LiteLLM_SpendLogs, of /spend/logs or of the table; standard logging payloads (JSON or JSONL)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES,
-        error="metadata.error_information", window="model_map_value.max_input_tokens", model="model",
+        error="error_information, error_str", window="model_map_value.max_input_tokens", model="model",
         retry="metadata.attempted_retries, attempted_fallbacks",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         found = [row for record in first_records(head) for row, _ in _rows_in(record)]
-        return Sniff(95, f"{len(found)} rows with a request_id, a call_type and what the call cost") if found else None
+        return Sniff(95, f"{len(found)} records of calls with an id, a call_type and what they cost") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
@@ -112,9 +121,12 @@ class _Format(Format):
 
 
 def _is_row(value: Any) -> bool:
-    if not isinstance(value, dict) or not {"spend", "startTime", "prompt_tokens"} <= value.keys():
+    if not isinstance(value, dict) or not {"call_type", "startTime", "prompt_tokens"} <= value.keys():
         return False
-    return isinstance(value.get("request_id"), str) and isinstance(value.get("call_type"), str)
+    own = (
+        "request_id" if "spend" in value else "id" if {"response_cost", "model_map_information"} <= value.keys() else ""
+    )
+    return isinstance(value.get(own), str) and isinstance(value.get("call_type"), str)
 
 
 def _rows_in(record: Record) -> Found:
@@ -123,8 +135,12 @@ def _rows_in(record: Record) -> Found:
 
 def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
     held = placed(source, skipped, _rows_in, "no row of a spend log")
-    found = [Row(value, at, as_dict(decoded(value.get("metadata")))) for value, at in held]
+    found = [Row(value, at, _metadata(value)) for value, at in held]
     return sorted(found, key=lambda row: row.time or 0)
+
+
+def _metadata(value: Record) -> Record:
+    return as_dict(decoded(value.get("metadata"))) | {key: value[key] for key in BESIDE if value.get(key)}
 
 
 def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transcript, ...]:
@@ -174,7 +190,7 @@ def _call(row: Row, group: str) -> TracedCall:
     call = wire.call_at(exchange, row.origin) if exchange else TracedCall([], [])
     call.usage = _usage(row) or (None if row.failed else call.usage)
     call.model = row.text("model") or call.model
-    call.response_id, call.window = row.text("request_id"), row.limit
+    call.response_id, call.window = row.id, row.limit
     call.timestamp, call.group = row.time, group
     if error := _error(row) or call.edits.error or _retried(row):
         call.edits = replace(call.edits, error=error)
@@ -182,13 +198,16 @@ def _call(row: Row, group: str) -> TracedCall:
 
 
 def _exchange(row: Row) -> wire.HttpExchange | None:
-    """The call's body and answer, where the proxy stored them."""
+    """The call's body and answer, where they were stored."""
+    messages = decoded(row.value.get("messages"))
+    if any(as_dict(message).get("content") == REDACTED for message in as_list(messages)):
+        return None
     held = decoded(row.value.get("response"))
     response = held if wire.is_response(held) and not row.failed else None
     for path in (("proxy_server_request", "body"), ("proxy_server_request",)):
         if wire.is_request(body := wire.at_path(row.value, path)):
             return wire.HttpExchange(row.value, body, path, response, ("response",))
-    asked = {"messages": decoded(row.value.get("messages")), "model": row.text("model")}
+    asked = {"messages": messages, "model": row.text("model")}
     if wire.is_request(asked):
         return wire.HttpExchange(row.value, asked, (), response, ("response",))
     return wire.HttpExchange(row.value, {}, (), response, ("response",)) if response is not None else None
@@ -208,7 +227,7 @@ def _error(row: Row) -> Refusal | None:
     if not row.failed:
         return None
     said = as_dict(row.metadata.get("error_information"))
-    text = text_of(said.get("error_message"))
+    text = text_of(said.get("error_message")) or row.text("error_str")
     told = {"message": text, "code": said.get("error_class"), "status": said.get("error_code")}
     error = error_of(told) or Refusal(EventKind.ERROR, words="a call failed, the row does not say why")
     if own := _OWN_CHECK.search(text):
@@ -232,7 +251,7 @@ def _counted(rows: Sequence[Row], measure: Measured, name: str) -> Transcript:
         history.refuse(_retried(row))
         history.refuse(_error(row))
         if not row.failed:
-            facts = {"response_id": row.text("request_id"), "model": row.text("model"), "timestamp": row.time}
+            facts = {"response_id": row.id, "model": row.text("model"), "timestamp": row.time}
             history.request(None, _usage(row), window=row.limit, **facts)
     times = [row.time for row in rows if row.time is not None]
     history.warnings.append("LiteLLM did not store what was said: prompts and answers are not in this log")

@@ -16,20 +16,24 @@ from typing import Any
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
+from sessions.engine.reading.formats import _mastra_storage as storage
 from sessions.engine.reading.formats import _traces as traces
+from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, answered
-from sessions.engine.reading.formats._counts import first_count, inclusive_usage
+from sessions.engine.reading.formats._counts import sdk_usage
 from sessions.engine.reading.formats._mastra_spans import Span, Step
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import first_records, inside, misread, noted, stem_of
+from sessions.engine.reading.formats._records import first_records, has_columns, inside, misread, noted, stem_of
 from sessions.engine.reading.formats._values import Path, as_dict, as_list, count_of, text_of, written
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript
 
 
 def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
-    """The blocks of an output of a call, of a message that was sent, or of what a tool gave."""
+    """The blocks of an output of a call, of a message that was sent, of what a tool gave, or of a stored message."""
+    if storage.MESSAGES in message.origins[0].path[:1]:
+        return tuple(content for value in values for content in storage.stored_contents(value, message.role))
     output = as_dict(traces.decoded(values[0])) if len(values) == 1 else {}
     if message.role is Role.ASSISTANT and "role" not in output and (found := mastra.reply_contents(output)):
         return found
@@ -38,7 +42,7 @@ def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
 
 class _Format(Format):
     label = "Mastra"
-    source = "Traces of Mastra's AI tracing, exported (JSON or JSONL)"
+    source = "Traces of Mastra's AI tracing, exported (JSON or JSONL); its storage (LibSQL, a SQLite database)"
     coverage = Coverage(
         usage=YES, images=PARTLY, refusals=YES, subagents=YES,
         error="error, errorInfo", model="responseModel, model", interruption="output.status aborted, suspended",
@@ -46,6 +50,8 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
+        if has_columns(head, storage.MESSAGES, "thread_id", "content", "role"):
+            return Sniff(95, f"a database with {storage.MESSAGES} that have a thread_id")
         found = [mastra.kind_of(span) for record in first_records(head) for span, _ in mastra.spans_in(record)]
         if any(kind in (*mastra.GENERATIONS, mastra.STEP, mastra.INFERENCE) for kind in found):
             return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
@@ -55,6 +61,9 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
+        if source.database() is not None:
+            found = storage.threads(source, measure, skipped)
+            return read_as(found, skipped, "no thread with messages in Mastra's storage")
         spans = mastra.spans_of(source, skipped)
         by_id = {span.id: span for span in spans if span.id}
         steps, matched = mastra.steps_of(spans, by_id)
@@ -66,14 +75,14 @@ class _Format(Format):
             (_end(span) for span in spans if span.kind not in (mastra.STEP, mastra.INFERENCE, *mastra.GENERATIONS)),
         )
         results = [said for step in steps for said in step.results]
-        found = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
+        told = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
         known = {step.span.id: step for step in steps}
         n_cut = sum(step.reason in CUT_REASONS for step in steps)
         notes = noted(
             (len(spans) - len(steps), f"Spans that are no requests: {len(spans) - len(steps)}"),
             (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
         )
-        ended = tuple(_ended(transcript, known) for transcript in found)
+        ended = tuple(_ended(transcript, known) for transcript in told)
         return Parsed(ended, tuple(skipped), warnings=notes)
 
     contents = all_values(_again)
@@ -119,7 +128,7 @@ def _call(step: Step, matched: Mapping[str, str]) -> TracedCall:
     return TracedCall(
         sent=[],
         replied=[] if error else step.replied,
-        usage=_usage(step.attributes.get("usage")),
+        usage=sdk_usage(step.attributes.get("usage")),
         model=next(filter(None, map(text_of, named)), ""),
         response_id=step.span.id,
         timestamp=step.span.started,
@@ -183,19 +192,6 @@ def _instructions(step: Step, sent: Iterable[CallMessage]) -> tuple[Content, ...
     if any(said.role is Role.SYSTEM for said in sent):
         return ()
     return next((traces.system_of(s.attributes.get("instructions")) for s in step.around if s.kind == mastra.AGENT), ())
-
-
-def _usage(counts: Any) -> Usage | None:
-    """Usage of a call: the input includes what the cache read and wrote."""
-    held = as_dict(counts)
-    sent, made = as_dict(held.get("inputDetails")), as_dict(held.get("outputDetails"))
-    return inclusive_usage(
-        first_count(held, "inputTokens", "promptTokens"),
-        first_count(held, "outputTokens", "completionTokens"),
-        cache_read=count_of(sent.get("cacheRead")) or count_of(held.get("cachedInputTokens")),
-        cache_write=count_of(sent.get("cacheWrite")),
-        reasoning=count_of(made.get("reasoning")) or count_of(held.get("reasoningTokens")),
-    )
 
 
 def _end(span: Span) -> RunEnd:

@@ -24,6 +24,8 @@ SUMMARY = "contextSummary"
 """Where a message has the summary that is sent in place of all before it."""
 OUTPUT = "output"
 """Where a message keeps what its calls gave, as items of the Responses API."""
+SOURCES = "sources"
+"""Where an answer keeps the documents and pages whose texts were put into its question, and sent with no later one."""
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
@@ -31,8 +33,17 @@ def _contents(value: Any) -> tuple[Content, ...]:
     return (*parts_of(message.get("content")), *(_file(file) for file in as_list(message.get("files"))))
 
 
+def _texts(value: Any) -> tuple[Content, ...]:
+    """The texts of a source, under its name."""
+    source = as_dict(value)
+    name = text_of(as_dict(source.get("source")).get("name"))
+    return tuple(Content(Kind.TEXT, text=text_of(text), name=name) for text in as_list(source.get("document")) if text)
+
+
 def _blocks(value: Any, origin: Origin, _: Message) -> tuple[Content, ...]:
-    """A message, an item of its output, or the summary of what stood before it."""
+    """A message, an item of its output, a source of its answer, or the summary of what stood before it."""
+    if SOURCES in origin.path[-2:-1]:
+        return _texts(value)
     if origin.path[-1:] == (SUMMARY,):
         return parts_of(value)
     return item_contents(value) if OUTPUT in origin.path[-2:-1] else _contents(value)
@@ -79,11 +90,16 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
     history, chat, nodes = ChatHistory(measure), _chat(record), _messages(record)
     place = inside(origin, *(["chat"] if as_dict(record.get("chat")) else []), "history", "messages")
     branch = way_to(nodes, text_of(as_dict(chat.get("history")).get("currentId")), "parentId", "childrenIds")
-    for above, key in zip(["", *branch], branch, strict=False):
+    asked = max((n for n, key in enumerate(branch, 1) if role_of(nodes[key]) is Role.USER), default=0)
+    for n, (above, key) in enumerate(zip(["", *branch], branch, strict=False), 1):
         for other in as_list(as_dict(nodes.get(above)).get("childrenIds")):
             if text_of(other) != key and (message := as_dict(nodes.get(text_of(other)))):
                 _fail(history, message)
-        _add(history, as_dict(nodes[key]), inside(place, key))
+        found = _sources(nodes[branch[n]]) if n == asked < len(branch) else []
+        sources = [(one, inside(place, branch[n], SOURCES, at)) for at, one in found]
+        _add(history, as_dict(nodes[key]), inside(place, key), sources)
+    earlier = sum(len(_sources(nodes[key])) for n, key in enumerate(branch) if n != asked)
+    history.note(earlier, f"Sources whose texts were sent with an earlier question alone: {earlier}, not counted")
     left = len(nodes) - len(branch)
     history.note(left, f"Messages on branches that the conversation left: {left}")
     system = text_of(as_dict(chat.get("params")).get("system")) or text_of(chat.get("system"))
@@ -92,6 +108,13 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
         title=text_of(record.get("title")) or text_of(chat.get("title")),
         system=measure(parts_of(system)),
     )
+
+
+def _sources(message: Any) -> list[tuple[int, Any]]:
+    """The sources of an answer with texts, by number; those of one that called tools stand in its results."""
+    held = as_dict(message)
+    is_called = any(as_dict(item).get("type") == "function_call" for item in as_list(held.get(OUTPUT)))
+    return [] if is_called else [(n, one) for n, one in enumerate(as_list(held.get(SOURCES))) if _texts(one)]
 
 
 class ChatHistory(Assembly):
@@ -109,12 +132,16 @@ class ChatHistory(Assembly):
         self.waiting = None
 
 
-def _add(history: ChatHistory, message: Record, origin: Origin) -> None:
+def _add(history: ChatHistory, message: Record, origin: Origin, sources: list[tuple[Any, Origin]]) -> None:
+    """A message; ``sources`` are what was put into it, with their places."""
     role, start = role_of(message), len(history.messages)
     facts: dict[str, Any] = {"timestamp": seconds(message.get("timestamp"))}
     _fail(history, message)
     if role is not Role.ASSISTANT:
-        history.add(role, _contents(message), [origin], id=text_of(message.get("id")), **facts)
+        said = _contents(message)
+        contents = (*said, *(content for source, _ in sources for content in _texts(source)))
+        places, is_typed = [origin, *(place for _, place in sources)], role is Role.USER and is_prompt(said)
+        history.add(role, contents, places, id=text_of(message.get("id")), typed=is_typed, **facts)
     elif message.get("error") is not True:
         history.compact(_usage(message))
         _reply(history, message, origin, facts)

@@ -122,12 +122,13 @@ class _Format(Format):
 
 
 def _is_call(span: Span) -> bool:
-    """A model call: it has messages or usage and is no agent, tool or embedding span around one."""
+    """A model call: it has messages, or failed before any, and is no agent, tool or embedding span around one."""
     kind, operation = span.text("openinference.span.kind"), span.text("gen_ai.operation.name", "llm.request.type")
     if (kind and kind.upper() != "LLM") or (operation and operation not in MODEL_CALLS):
         return False
     keys = (*SENT, *REPLIED, *VALUES) if kind else (*SENT, *REPLIED)
-    return bool(span.events) or any(key.startswith(keys) for key in span.attributes)
+    told = span.events or (span.error and (kind or operation))
+    return bool(told) or any(key.startswith(keys) for key in span.attributes)
 
 
 def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:

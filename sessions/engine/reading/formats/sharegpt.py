@@ -33,7 +33,7 @@ REQUEST_KEYS = (
     *("model", "max_tokens", "request", "response", "sessionId", "trajectory", "history", "info", "usage"),
     *("harness", "epoch"),
 )
-AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format")
+AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format", "llm_config")
 
 
 def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
