@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import media_link
+from sessions.engine.reading.formats._blocks import is_prompt, media_link
 from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._chat_blocks import parts_of, role_of
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
