@@ -58,8 +58,9 @@ def sessions(path: Path) -> tuple[Transcript, ...]:
 
 def shown(session: Transcript) -> set[str]:
     """What a session shows, in the names of ``Records``."""
-    # That a reply was cut off is looked for in every format alike.
-    told = [EventKind(event.kind) for event in session.events if event.kind != EventKind.REPLY_CUT]
+    # That a reply was cut off, and the limits that a file sets, are looked for in every format alike.
+    alike = EventKind.REPLY_CUT, EventKind.LIMIT_SET
+    told = [EventKind(event.kind) for event in session.events if event.kind not in alike]
     found = {EVENTS[kind] for kind in told}
     found |= {
         "failed" if error.kind == ErrorKind.COMPACTION or error.of_compaction else "error" for error in session.errors

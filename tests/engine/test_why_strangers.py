@@ -32,6 +32,7 @@ SETS = (
     "strangers-13",
     "strangers-14",
     "strangers-15",
+    "strangers-16",
 )
 WRONG = {
     "01-claude-code-base64.jsonl", "01-claude-code-cache-prefix-only.jsonl", "01-claude-code-resume-rewrites.jsonl",
