@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
 import pytest
 
 from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.reading.formats.cursor_db import context_of, wires
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
-from sessions.engine.transcript.types import Kind, Role, Transcript
+from sessions.engine.transcript.types import Kind, Role, Transcript, Usage
 from tests.engine.truth_facts import FIXTURES, fact, facts, fixture, n_of, one_session, parsed, place, sample_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def said(session: Transcript) -> list[str]:
@@ -56,6 +63,24 @@ def test_parts_of_crush_are_blocks() -> None:
     assert session.messages[1].blocks[2].target == "fence.md"
     assert session.messages[2].result_ids() == session.messages[1].call_ids() == {"c1"}
     assert "exit code 0" in said(session)[5]
+
+
+def test_the_ledger_of_goose_has_the_usage_of_each_reply(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.db"
+    path.write_bytes((FIXTURES / "goose/sessions.db").read_bytes())
+    with closing(sqlite3.connect(path)) as database:
+        ident, at = database.execute(
+            "SELECT session_id, created_timestamp FROM messages WHERE role = 'assistant' ORDER BY created_timestamp"
+        ).fetchone()
+        names = "session_id, created_timestamp, model, input_tokens, output_tokens, cache_read_tokens, is_compaction"
+        database.execute(f"CREATE TABLE usage_ledger ({names}, cache_write_tokens)")
+        rows = [(ident, at, "lab-9", 5_000, 40, 4_000, 0), (ident, at, "lab-9", 9_000, 900, 0, 1)]
+        database.executemany(f"INSERT INTO usage_ledger ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
+        database.commit()
+    with path.open("rb") as file:
+        session = next(t for t in read_transcripts(file, "sessions.db").transcripts if t.id == ident)
+    (request, *_) = [r for r in session.requests if r.usage]
+    assert (request.usage, request.model) == (Usage(1_000, cache_read=4_000, output=40), "lab-9")
 
 
 def test_bubbles_of_cursor_are_messages_and_results_stand_behind_their_calls() -> None:

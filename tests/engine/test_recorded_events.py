@@ -59,7 +59,7 @@ def sessions(path: Path) -> tuple[Transcript, ...]:
 def shown(session: Transcript) -> set[str]:
     """What a session shows, in the names of ``Records``."""
     # That a reply was cut off, and the limits that a file sets, are looked for in every format alike.
-    alike = EventKind.REPLY_CUT, EventKind.LIMIT_SET
+    alike = EventKind.REPLY_CUT, EventKind.LIMIT_SET, EventKind.CONTEXT_LISTED
     told = [EventKind(event.kind) for event in session.events if event.kind not in alike]
     found = {EVENTS[kind] for kind in told}
     found |= {

@@ -239,8 +239,12 @@ def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str =
     known = f", at {'a' if case.window_is_known else 'an assumed'} window of {case.window:,}{usable}"
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
-    else:
-        because = f"{figure:,} tokens passed {threshold.name}, {threshold.tokens:,}{known}"
+        return Explanation(REACHED, PASSED, because, rows, left)
+    guessed = case.beside.estimated
+    size = f"{figure:,} tokens"
+    if figure == case.figure and figure - guessed < threshold.tokens:
+        size, left = f"about {figure:,} tokens, {guessed:,} of them reasoning that the file lacks,", (*left, ESTIMATE)
+    because = f"{size} passed {threshold.name}, {threshold.tokens:,}{known}"
     return Explanation(REACHED, PASSED, because, rows, left)
 
 

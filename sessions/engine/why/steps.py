@@ -132,7 +132,7 @@ def _left_out(case: Case) -> str:
     """How many messages a compaction took out without a summary in their place, in a clause; else ""."""
     n = len(case.gone) if case.compaction is not None and case.compaction.message is None else 0
     were = "was" if n == 1 else "were"
-    return f"{counted(n, 'message')} {were} left out, and no summary stands for them" if n else ""
+    return f"{counted(n, 'message')} {were} left out, without a summary" if n else ""
 
 
 def _announced(case: Case) -> str:

@@ -52,6 +52,9 @@ USAGE_KEYS = {
         "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens", includes=True
     ),
     "dsh": UsageKeys("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"),
+    "goose ledger": UsageKeys(
+        "input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", includes=True
+    ),
     "gptme": UsageKeys("input_tokens", "output_tokens", "cache_read_tokens", "cache_creation_tokens"),
     "kimi_code": UsageKeys("inputOther", "output", "inputCacheRead", "inputCacheCreation"),
     "openhands": UsageKeys(

@@ -68,6 +68,8 @@ _CONTEXT = re.compile(
     r"|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
     re.IGNORECASE,
 )
+_CODE = re.compile(r"context_length_exceeded")
+"""A provider's own code for it, whatever words stand beside."""
 _MADE = (
     r"(?:compact(?:ion|ing)?|compress(?:ion|ing)?|condens(?:ation|ing)|summari[sz](?:ation|ing|er)|overflow recovery)"
 )
@@ -220,7 +222,8 @@ def refusal_of(text: str, status: int = 0) -> Refusal | None:
     if _MEDIA.search(head) and not _CONTEXT.search(head):
         return _failed(head, status) or Refusal(ErrorKind.MEDIA, status=status)
     in_text = 413 if not status and _STATUS.search(head) and re.search(r"error|too large", head, re.IGNORECASE) else 0
-    if (_CONTEXT.search(head) and not _BODY.search(head)) or _OF_TOKENS.search(head):
+    of_context = _CONTEXT.search(head) and (not _BODY.search(head) or _CODE.search(head))
+    if of_context or _OF_TOKENS.search(head):
         return Refusal(ErrorKind.CONTEXT, *_figures(head), status, own)
     if status == 413 or in_text or _BODY.search(head):
         sent, limit = _figures(head)

@@ -15,7 +15,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head,
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import part_of
-from sessions.engine.reading.formats._counts import first_count
+from sessions.engine.reading.formats._counts import first_count, usage_at
 from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, has_columns, inside, noted, rows_of, stem_of, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
@@ -24,6 +24,7 @@ from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
 METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
+LEDGER = "usage_ledger"
 AUTO_NOTICE, REFUSED_NOTICE = "Exceeded auto-compact threshold", "Context limit reached"
 ENDED = "complete"
 """The type of the line that ends a stream and counts its tokens."""
@@ -165,8 +166,21 @@ def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str
     for row, _ in rows_of(source, "sessions", "ORDER BY created_at, rowid"):
         settings = parsed(text_of(row.get("model_config_json")))
         order = "WHERE session_id = ? ORDER BY created_timestamp, id"
-        messages = ((_unpacked(value), at) for value, at in rows_of(source, "messages", order, (row.get("id"),)))
-        yield {**row, "model_config": settings}, messages
+        found = ((_unpacked(value), at) for value, at in rows_of(source, "messages", order, (row.get("id"),)))
+        yield {**row, "model_config": settings}, _with_usage(source, text_of(row.get("id")), found)
+
+
+def _with_usage(source: Source, session: str, found: Iterable[tuple[Any, Origin]]) -> Iterator[tuple[Any, Origin]]:
+    """The messages, each reply with the call that the ledger has of its second; newer versions write one a call."""
+    database = source.database()
+    calls: dict[int, Record] = {}
+    if database is not None and LEDGER in database.tables:
+        for call, _ in rows_of(source, LEDGER, "WHERE session_id = ? AND NOT is_compaction", (session,)):
+            calls.setdefault(count_of(call.get("created_timestamp")), call)
+    for value, at in found:
+        at_second = count_of(as_dict(value).get("created"))
+        is_counted = at_second in calls and as_dict(value).get("role") == "assistant"
+        yield ({**value, "call": calls.pop(at_second)} if is_counted else value), at
 
 
 def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcript:
@@ -254,6 +268,8 @@ def _add(history: GooseHistory, message: Record, origin: Origin) -> None:
         # What goose tells the model about the summary: made by the compaction, no reply and no prompt.
         history.add(Role(message["role"]), contents, [origin], typed=False, compaction=made_by, **facts)
     else:
-        history.say(Role(message["role"]), contents, [origin], **facts)
+        counts = as_dict(message.get("call"))
+        call = {"usage": usage_at(counts, "goose ledger"), "model": text_of(counts.get("model"))} if counts else {}
+        history.say(Role(message["role"]), contents, [origin], call, **facts)
     if not seen_by_agent:
         history.hidden.add(len(history.messages) - 1)
