@@ -44,7 +44,7 @@ export function start() {
   });
   document.addEventListener("close", closed, true);   // "close" does not bubble
   document.addEventListener("htmx:afterSwap", (event) => {
-    const dialog = event.detail.target.querySelector?.("dialog[data-modal]");
+    const dialog = event.detail.target?.querySelector?.("dialog[data-modal]");
     if (dialog && !dialog.open) open(dialog, event.detail.requestConfig?.elt);
   });
 }

@@ -70,7 +70,7 @@ document.addEventListener("click", (event) => {
 
 // The address follows when the hand rests, so that a copied link shows what is on the screen.
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target.id !== "replay-view" || !form) return;
+  if (event.detail.target?.id !== "replay-view" || !form) return;
   clearTimeout(rest);
   rest = setTimeout(() => {
     const url = document.getElementById("saw-data")?.dataset.url;

@@ -121,7 +121,7 @@ document.addEventListener("keydown", (event) => {
 // undoes a drag or a change of policy. Held keys and a drag under way are one step, not many.
 let rest = 0;
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (!["replay-view", "ab-view"].includes(event.detail.target.id)) return;
+  if (!["replay-view", "ab-view"].includes(event.detail.target?.id)) return;
   clearTimeout(rest);
   rest = setTimeout(() => {
     const data = addressed();
@@ -146,7 +146,7 @@ function recommend() {
   document.getElementById("compact-rec-tick")?.replaceChildren();
   recommended = setTimeout(() => window.htmx.ajax("GET", `${box.dataset.url}?${along}`, { target: box, swap: "innerHTML" }), 400);
 }
-document.addEventListener("htmx:afterSettle", (event) => { if (["replay-view", "controls"].includes(event.detail.target.id)) recommend(); });
+document.addEventListener("htmx:afterSettle", (event) => { if (["replay-view", "controls"].includes(event.detail.target?.id)) recommend(); });
 addEventListener("load", recommend);
 
 // The box carries the id for hx-preserve, the pill inside carries the position: htmx copies the style attribute of
@@ -221,7 +221,7 @@ document.addEventListener("input", (event) => {
 });
 // What the trigger compares with is the server's answer; the slider follows it unless a hand is on it.
 document.addEventListener("htmx:afterSwap", (event) => {
-  const known = event.detail.target.id === "replay-view" && document.getElementById("compact-now") && facts();
+  const known = event.detail.target?.id === "replay-view" && document.getElementById("compact-now") && facts();
   if (!known || !known.threshold) return;
   const ends = document.getElementById("compact-range")?.dataset;
   if (slider() && ends) Object.assign(slider(), { min: Math.min(ends.low, known.threshold), max: Math.max(ends.high, known.threshold), step: ends.step });

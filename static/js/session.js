@@ -44,7 +44,7 @@ async function open(index) {
 
 // the inspector says which message it shows: whatever opened it, list and chart follow
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target.id !== "inspector") return;
+  if (event.detail.target?.id !== "inspector") return;
   const head = document.querySelector("#inspector [data-message]");
   if (head) select(Number(head.dataset.message));
 });

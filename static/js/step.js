@@ -127,7 +127,7 @@ document.addEventListener("chart:pick", (event) => { if (event.target.id === "sa
 // ---- the replay changed: the same request of the new one, once the hand rests ---------------------------------------
 let rest = 0;
 document.addEventListener("htmx:afterSwap", (event) => {
-  if (event.detail.target.id !== "replay-view" || !view()) return;
+  if (event.detail.target?.id !== "replay-view" || !view()) return;
   stop();
   const data = document.getElementById("saw-data");
   if (bar() && data.dataset.request) show(Number(data.dataset.request));
@@ -149,5 +149,5 @@ function align() {
 document.addEventListener("chart:drawn", (event) => {
   if (event.target.id === "saw" && bar()) { mark(event.target, "step", here()); align(); }
 });
-document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target.closest?.("#step-view, #replay-view")) align(); });
+document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target?.closest?.("#step-view, #replay-view")) align(); });
 if (bar()) { show(here()); align(); reveal(); }

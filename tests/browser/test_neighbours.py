@@ -75,6 +75,12 @@ def test_neighbours_are_in_sight_and_the_list_comes_back(chromium: Browser, shel
     row = page.get_by_role("link", name=f"Task {AT}", exact=True)
     expect(row).to_be_focused()
     expect(row).to_be_in_viewport()
+    page.goto("/")
+    page.get_by_role("link", name="Peak", exact=False).first.click()
+    page.wait_for_url("**sort=peak**")
+    page.go_back()  # the page that comes back has no target of its own
+    page.wait_for_url(lambda url: "sort=" not in url)
+    expect(page.locator("#sessions")).to_be_visible()
     visit.is_clean()
     visit.context.close()
 
