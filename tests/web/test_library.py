@@ -61,10 +61,12 @@ def test_a_row_says_what_happened_how_full_it_got_and_what_it_cost(client: Clien
     make_session(2, n_compactions=1)
     make_session(3, n_compactions=4)
     make_session(4)
+    make_session(5, peak_context=296_000)
     rows = get(client, "/").split('<tbody id="lib-rows">')[1].split("</tbody>")[0]
     for text in (
         "Pay &lt;b&gt;button&lt;/b&gt;", "false alarm", ">×1,540</span>", "75%", "150,000 tokens", "$5.77",
         'href="/s/s_000001/?m=37#m-37"', "Compacted once", "Compacted 4 times", "Never needed to compact",
+        "Over its window",
     ):  # fmt: skip
         assert text in rows
 
