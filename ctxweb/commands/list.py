@@ -98,7 +98,7 @@ def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bo
         if (entry := entries[one.id]) is not None:
             _print_read(console, entry)
     n_shown, n_all = len(shown), len(every)
-    console.print(f"\n{n_shown:,} of {n_all:,} sessions.")
+    console.print(f"\n{n_shown:,} of {counted(n_all, 'session')}.")
     unread = [one for one in every if entries[one.id] is None]
     asked = not yes and bool(unread) and _agreed(n_shown, n_all, unread)
     if yes or asked:

@@ -90,7 +90,7 @@ def _facts(view: Overview) -> tuple[Fact, ...]:
     )
     share = figures.percent(images, n_bytes)
     fit = f"×{weighed.ratio:.2f} of o200k" + ("" if weighed.ratio_label is Label.CALIBRATED else ", prior")
-    messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(view.n_images)} images"
+    messages = f"{figures.plural(len(transcript.requests), 'request')}, {figures.plural(view.n_images, 'image')}"
     return (
         _worst(view),
         Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), fit),
