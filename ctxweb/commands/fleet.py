@@ -12,6 +12,7 @@ from ctxweb.commands._files import inputs
 from ctxweb.commands._options import AS_JSON
 from ctxweb.terminal import Head, Terminal, figure, progress, say, table_of, terminal, titled, words
 from sessions.engine.base.errors import EngineError
+from sessions.engine.base.words import counted
 from sessions.engine.reading.reading import NotATranscript
 from sessions.engine.sweeps.fleet.groups import add_up, fleet_document, part_document
 from sessions.engine.sweeps.fleet.values import BY, NOT_RECORDED, Part
@@ -77,7 +78,7 @@ def _of_files(files: tuple[str, ...]) -> Iterator[Part]:
     from sessions.engine.weigh.calibration.calibrate import weigh
 
     for number, given in enumerate(inputs(files), 1):
-        progress(f"{number:,} files read")
+        progress(f"{counted(number, 'file')} read")
         try:
             parsed = read(given.path, None, name=given.name)
         except (EngineError, OSError) as problem:
@@ -100,7 +101,7 @@ def _of_library() -> Iterator[Part]:
 
     n_failed = figures.catch_up(lambda done, total: progress(f"{done:,} of {total:,} sessions" if done < total else ""))
     if n_failed:
-        say(f"{n_failed:,} sessions could not be worked out and are left out: upload them again.")
+        say(f"{counted(n_failed, 'session')} could not be worked out, so not counted: upload again.")
     return selectors.fleet_parts({})
 
 
@@ -114,7 +115,7 @@ def _print_groups(console: Terminal, document: dict[str, Any]) -> None:
     console.print(table)
     n_more = len(document["groups"]) - SHOWN
     if n_more > 0:
-        console.print(f"{n_more:,} groups more: --json has all.")
+        console.print(f"{counted(n_more, 'group')} more: --json has all.")
 
 
 def _cells(group: dict[str, Any]) -> tuple[str, ...]:
@@ -130,7 +131,8 @@ def _print_thresholds(console: Terminal, document: dict[str, Any]) -> None:
     if not document["thresholds"]:
         return
     n = document["n_replayed"]
-    console.print(titled("\nAt another threshold", f" ({n:,} sessions replayed, summary of 4,000 tokens; estimated)"))
+    says = f" ({counted(n, 'session')} replayed, summary of 4,000 tokens; estimated)"
+    console.print(titled("\nAt another threshold", says))
     table = table_of([*map(figure, ("threshold", "compactions", "cost")), Head("")])
     for row in document["thresholds"]:
         cost = row["cost_usd"]

@@ -113,7 +113,7 @@ def _print_session(console: Terminal, session: dict[str, Any], sort: str, top: i
     show_table(console, HEADS, [_row(message) for message in heaviest(session["messages"], sort, top)])
     for branch in session.get("branches", ()):
         mark = "selected" if branch["selected"] else f"--branch {branch['leaf']}"
-        console.print(f"Branch {branch['preview']!r}: {branch['n_messages']:,} messages, {mark}")
+        console.print(f"Branch {branch['preview']!r}: {counted(branch['n_messages'], 'message')}, {mark}")
     for warning in session["warnings"]:
         console.print(titled("Warning: ", warning, style="yellow"))
 

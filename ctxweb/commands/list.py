@@ -98,7 +98,7 @@ def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bo
         if (entry := entries[one.id]) is not None:
             _print_read(console, entry)
     n_shown, n_all = len(shown), len(every)
-    console.print(f"\n{n_shown:,} of {n_all:,} sessions.")
+    console.print(f"\n{n_shown:,} of {counted(n_all, 'session')}.")
     unread = [one for one in every if entries[one.id] is None]
     asked = not yes and bool(unread) and _agreed(n_shown, n_all, unread)
     if yes or asked:
@@ -209,13 +209,13 @@ def _read(path: Path, at: list[Callable[[], int]]) -> dict[str, Any]:
     finally:
         at.clear()
     weighed = weigh(choose(parsed, None))
-    measured = [r.usage.context for r in weighed.transcript.requests if r.usage]
+    tokens, label = weighed.peak or (0, "estimated")
     return {
         "error": None,
         "title": weighed.transcript.title,
         "model": weighed.model.name,
-        "peak_tokens": max(measured or [tokens for tokens in weighed.estimated if tokens], default=0),
-        "peak_label": "measured" if measured else "estimated",
+        "peak_tokens": tokens,
+        "peak_label": str(label),
         "n_compactions": len(weighed.transcript.compactions),
         "headline": headline(weighed, verdicts_of(weighed)),
     }

@@ -158,7 +158,8 @@ class Watcher:
             return
         words = facts.get("error") or ""
         if "messages" in facts:
-            words = f"{facts['format']}, {facts['messages']:,} messages, session {', '.join(facts['sessions'][:3])}"
+            held = counted(facts["messages"], "message")
+            words = f"{facts['format']}, {held}, session {', '.join(facts['sessions'][:3])}"
         say(f"{event:<10} {path.relative_to(self.root)}  {words}".rstrip())
 
 

@@ -40,6 +40,11 @@ class RemovedKind:
     hits: tuple[RemovedHit, ...]
 
     @property
+    def noun(self) -> str:
+        """What stands behind its count."""
+        return self.kind.noun(self.n)
+
+    @property
     def n_unlisted(self) -> int:
         """How many are counted and not listed."""
         return self.n - len(self.hits)
@@ -64,7 +69,7 @@ def removal(session: Session, choice: Choice, only: frozenset[int] | None = None
     """What a link of the session, or of messages ``only``, leaves out, once an hour.  Raises FileNotFoundError."""
     messages = range(session.n_messages) if only is None else sorted(only)
     asked = hashlib.sha256(repr((sorted(choice.kinds), choice.words, messages)).encode("utf-8", "replace")).hexdigest()
-    key = f"removal:{session.pk}:{session.upload.sha256}:{asked}"
+    key = f"removed:{session.pk}:{session.upload.sha256}:{asked}"
     found: Removal | None = cache.get(key)
     if found is None:
         found = _counted(session, choice, messages)

@@ -17,7 +17,7 @@ from sessions.engine.packing import pack
 from sessions.engine.packing.memory import give_back
 from sessions.engine.reports.report import kinds, usage_sums
 from sessions.engine.transcript.session_links import SessionLinks
-from sessions.engine.transcript.types import Label, Parsed, Transcript
+from sessions.engine.transcript.types import Parsed, Transcript
 from sessions.engine.weigh.calibration import calibrate
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
@@ -216,7 +216,7 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
     worst, worst_message = max(
         ((factor, at) for factor, at in overcounts if factor is not None), key=itemgetter(0), default=(None, None)
     )
-    peak, peak_label = _peak(weighed)
+    peak, peak_label = weighed.peak or (None, "")
     usage = usage_sums(transcript.requests) or {}
     trouble = leading([verdict for verdict in verdicts if is_trouble(verdict)], len(transcript.requests))
     return Session(
@@ -243,7 +243,7 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
         headline=plain(headline(weighed, verdicts), 400),
         wrong_cause=CAUSES[trouble.cause] if trouble else "",
         peak_context=known(peak),
-        peak_label=peak_label,
+        peak_label=str(peak_label),
         window=bounded(weighed.window),
         started_at=moment(transcript.started_at),
         ended_at=moment(transcript.ended_at),
@@ -252,21 +252,10 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
     )
 
 
-def _peak(weighed: Weighed) -> tuple[int | None, str]:
-    """The largest context of any request and how it is known; (None, "") without requests."""
-    known = [
-        (r.usage.context, Label.MEASURED) if r.usage else (weighed.estimated[r.index], weighed.weak_label)
-        for r in weighed.transcript.requests
-    ]
-    sizes = [(size, str(label)) for size, label in known if size is not None]
-    return max(sizes, key=lambda pair: pair[0], default=(None, ""))
-
-
 def _spark(weighed: Weighed, worst_message: int | None) -> dict[str, Any]:
     """The library's small curve: see ``Session.spark``."""
     transcript = weighed.transcript
-    sizes = [r.usage.context if r.usage else weighed.estimated[r.index] for r in transcript.requests if r.on_branch]
-    points = [size for size in sizes if size is not None]
+    points = weighed.recorded.context
     n_bins = min(SPARK_POINTS, len(points))
     edges = [len(points) * i // n_bins for i in range(n_bins + 1)] if n_bins else []
     n_requests, n_messages = max(1, len(transcript.requests)), max(1, len(transcript.messages))

@@ -71,6 +71,8 @@ document.addEventListener("click", (event) => {
 // The address follows when the hand rests, so that a copied link shows what is on the screen.
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target?.id !== "replay-view" || !form) return;
+  // The parameter need not reach the place that was asked for: the figure that came is the one it compacts at.
+  slider.setAttribute("aria-valuetext", document.getElementById("try-now").textContent);
   clearTimeout(rest);
   rest = setTimeout(() => {
     const url = document.getElementById("saw-data")?.dataset.url;

@@ -72,7 +72,7 @@ def test_a_recorded_summary_is_used_at_its_place_and_its_median_elsewhere():
     made = replay(weighed, "buzz_handoff", base="recorded", window=160_000, params={"max_output": 0, "usage": "none"})
     at_place, elsewhere = made.events
     assert at_place.request == transcript.compactions[0].request
-    assert at_place.summary_source == "recorded (compaction 0)"
+    assert at_place.summary_source == "recorded (compaction 1)"
     assert "1,500 tokens: the median" in elsewhere.summary_source
 
 

@@ -13,6 +13,8 @@ from sessions import selectors
 from sessions.adapters import storage
 from sessions.engine.transcript.types import Kind
 from sessions.models import Job, Media, Session, SessionFacts, State, Upload
+from sessions.pages.session.facts import leading
+from sessions.runs.overview import overview
 from sessions.services import ingest as ingest_module
 from sessions.services import jobs
 from sessions.services.ingest import ingest
@@ -51,6 +53,18 @@ def test_a_session_is_stored_with_its_figures(ingested: Ingest) -> None:
     assert stored.started_at is not None
     assert stored.ended_at is not None
     assert stored.started_at.isoformat() == "2026-09-01T08:00:01+00:00"
+
+
+def test_the_peak_is_of_what_the_branch_was_sent(ingested: Ingest) -> None:
+    """The call that wrote a summary, off the branch, had more than any context of the conversation."""
+    file = Path(__file__).parents[1] / "fixtures" / "transcripts" / "copilot_cli" / "compaction.jsonl"
+    ingested(file.read_bytes())
+    stored = Session.objects.get(branch_of=None, parent=None)
+    view = overview(stored.pk)
+    peak, _ = leading(view, None)
+    assert max(r.usage.context for r in view.weighed.transcript.requests if r.usage) == 170_000
+    assert (stored.peak_context, stored.peak_label) == (peak.value, peak.label) == (80, "calibrated")
+    assert max(stored.spark["points"]) == stored.peak_context
 
 
 def test_facts_and_texts_come_back(ingested: Ingest) -> None:

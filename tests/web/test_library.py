@@ -61,7 +61,8 @@ def test_a_row_says_what_happened_how_full_it_got_and_what_it_cost(client: Clien
     make_session(2, n_compactions=1)
     make_session(3, n_compactions=4)
     make_session(4)
-    make_session(5, peak_context=296_000)
+    make_session(5, title="Seen", worst_overcount=66.0, worst_message=3, n_compactions=6)
+    make_session(6, peak_context=296_000, window=200_000, peak_label="measured")
     rows = get(client, "/").split('<tbody id="lib-rows">')[1].split("</tbody>")[0]
     for text in (
         "Pay &lt;b&gt;button&lt;/b&gt;", "false alarm", ">×1,540</span>", "75%", "150,000 tokens", "$5.77",
@@ -69,6 +70,9 @@ def test_a_row_says_what_happened_how_full_it_got_and_what_it_cost(client: Clien
         "Over its window",
     ):  # fmt: skip
         assert text in rows
+    seen = rows.split(">Seen</a>")[1].split("</tr>")[0]
+    assert "overcounted <span" in seen
+    assert "</a> Compacted 6 times" in seen
 
 
 def in_project(n: int, project: str, **fields: object) -> None:

@@ -47,7 +47,10 @@ def test_the_recipient_moves_the_slider_and_everything_follows(session: Session)
     assert "Move it to see what changes" in page
     part = opened(f"{path}replay/?compact_at=12000", **HTMX)
     assert "<html" not in part
-    assert "You moved it. Sender's setting:" in part
+    assert "You moved it. The sender's setting:" in part
+    exact = threshold_of(overview(session.pk).weighed, moved(overview(session.pk).weighed, stored(STATE), 12_000), {})
+    assert re.search(rf'id="try-now" hx-swap-oob="true">{exact:,} tokens', part)
+    assert f"At {exact:,} instead of" in part
     assert 'id="shared-facts"' in part
     ran = replays.run(session.pk, moved(overview(session.pk).weighed, stored(STATE), 12_000))
     sent = replays.run(session.pk, stored(STATE))
@@ -83,6 +86,7 @@ def test_a_reply_shows_both_settings_and_stands_in_the_senders_list(session: Ses
     assert made.status_code == 302
     page = opened(made["Location"].partition("?")[0])
     assert "A reply to “Too early?”" in page
+    assert "Bob's setting. Move it to see what changes." in page
     assert 'id="side-A"' in page
     assert 'id="side-B"' in page
     assert "Rules lost" in page

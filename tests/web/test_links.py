@@ -81,7 +81,7 @@ def test_the_preview_counts_what_is_removed_and_shows_no_secret(session: Session
     assert KEY not in part
     assert MAIL not in part
     assert "[key]" in part
-    for words in ("API keys", "e-mail addresses", "home folders", "images"):
+    for words in ("API keys", "1</span> e-mail address <", "home folders", "1 image: size"):
         assert words in part
     assert all(kind in part for kind in NOT_LOOKED_FOR)
     removal = removal_of(session, EVERYTHING)

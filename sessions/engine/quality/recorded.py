@@ -89,7 +89,7 @@ def _event(index: int, number: int, compaction: RecordedCompaction, tokens: tupl
     gate = Gate(True, f"recorded, trigger {compaction.trigger or 'not told'}", tokens[0], 0, ">=", "tokens")
     return Event(
         index, compaction.request, newest, gate, tokens[0], tokens[1], counts.kept, counts.edited, counts.dropped,
-        counts.inserted, counts.first, f"recorded (compaction {number})", 1, (), history,
+        counts.inserted, counts.first, f"recorded (compaction {number + 1})", 1, (), history,
     )  # fmt: skip
 
 

@@ -63,9 +63,9 @@ class Redaction:
     hits: tuple[Hit, ...]
 
     @property
-    def counts(self) -> Mapping[str, int]:
-        """How many of each kind, by its name."""
-        return Counter(hit.kind.name for hit in self.hits)
+    def counts(self) -> Mapping[Kind, int]:
+        """How many of each kind."""
+        return Counter(hit.kind for hit in self.hits)
 
 
 def redact(text: str, choice: Choice = EVERYTHING) -> Redaction:

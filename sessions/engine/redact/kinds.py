@@ -9,29 +9,34 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of secret: its key in addresses and options, its name as shown, the marker that stands in its place."""
+    """A kind of secret: its key in addresses and options, its names as shown, the marker that stands in its place."""
 
     key: str
+    one: str
     name: str
     marker: str
 
+    def noun(self, number: int) -> str:
+        """What stands behind the ``number`` of them."""
+        return self.one if number == 1 else self.name
 
-KEYS = Kind("keys", "API keys", "[key]")
-TOKENS = Kind("tokens", "access tokens", "[token]")
-PRIVATE = Kind("private", "private keys", "[private key]")
-PASSWORDS = Kind("passwords", "passwords", "[password]")
-URLS = Kind("urls", "passwords in addresses", "[password]")
-COOKIES = Kind("cookies", "cookies", "[cookie]")
-ENV = Kind("env", "secret settings", "[value]")
-EMAILS = Kind("emails", "e-mail addresses", "[e-mail]")
-HOMES = Kind("homes", "home folders", "[home]")
-HOSTS = Kind("hosts", "host names", "[host]")
-IPS = Kind("ips", "IP addresses", "[ip]")
-PHONES = Kind("phones", "phone numbers", "[phone]")
-CARDS = Kind("cards", "card numbers", "[card]")
-IBANS = Kind("ibans", "bank accounts (IBAN)", "[iban]")
-SSNS = Kind("ssns", "US social security numbers", "[ssn]")
-OWN = Kind("own", "your own words", "[hidden]")
+
+KEYS = Kind("keys", "API key", "API keys", "[key]")
+TOKENS = Kind("tokens", "access token", "access tokens", "[token]")
+PRIVATE = Kind("private", "private key", "private keys", "[private key]")
+PASSWORDS = Kind("passwords", "password", "passwords", "[password]")
+URLS = Kind("urls", "password in an address", "passwords in addresses", "[password]")
+COOKIES = Kind("cookies", "cookie", "cookies", "[cookie]")
+ENV = Kind("env", "secret setting", "secret settings", "[value]")
+EMAILS = Kind("emails", "e-mail address", "e-mail addresses", "[e-mail]")
+HOMES = Kind("homes", "home folder", "home folders", "[home]")
+HOSTS = Kind("hosts", "host name", "host names", "[host]")
+IPS = Kind("ips", "IP address", "IP addresses", "[ip]")
+PHONES = Kind("phones", "phone number", "phone numbers", "[phone]")
+CARDS = Kind("cards", "card number", "card numbers", "[card]")
+IBANS = Kind("ibans", "bank account (IBAN)", "bank accounts (IBAN)", "[iban]")
+SSNS = Kind("ssns", "US social security number", "US social security numbers", "[ssn]")
+OWN = Kind("own", "word of your own", "your own words", "[hidden]")
 
 KINDS = (
     KEYS, TOKENS, PRIVATE, PASSWORDS, URLS, COOKIES, ENV,

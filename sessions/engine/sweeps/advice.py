@@ -274,7 +274,7 @@ def _reason(name: str, row: Row, sweep: Sweep) -> str:
         least = f"Loses the least, {counted(lost(row), 'thing')}," if lost(row) else "Loses nothing"
         return f"{least} and compacts no more often than recorded."
     if name == CHEAPEST:
-        return f"The lowest cost with at most {most_compactions(held.totals.compactions):,} compactions."
+        return f"The lowest cost with at most {counted(most_compactions(held.totals.compactions), 'compaction')}."
     return " ".join(("Best for cost and losses together.", *_beside(row, sweep)))
 
 

@@ -14,7 +14,7 @@ from ctxweb.version import ctxweb_version
 from sessions.engine.base.words import counted
 from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.calls import strings_of
-from sessions.engine.redact import Choice, redact
+from sessions.engine.redact import Choice, Kind, redact
 from sessions.engine.redact.escaping import Markdown
 from sessions.engine.why.verdicts import Verdict
 from sessions.pages.links.redaction import cleaned
@@ -88,12 +88,12 @@ def groups(rows: Sequence[dict[str, Any]]) -> tuple[Group, ...]:
 
 def _removed(document: dict[str, Any], choice: Choice) -> str:
     """What was taken out of the texts of the document, in words."""
-    counts: Counter[str] = Counter()
+    counts: Counter[Kind] = Counter()
     for key, part in document.items():
         if key not in TABLES:
             for text in strings_of(part):
                 counts.update(redact(text, choice).counts)
-    return ", ".join(f"{n:,} {name}" for name, n in counts.items()) or "no secret was found"
+    return ", ".join(f"{n:,} {kind.noun(n)}" for kind, n in counts.items()) or "no secret was found"
 
 
 MOST_ROWS = 20

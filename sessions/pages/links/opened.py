@@ -81,8 +81,13 @@ class Opened:
 
     @cached_property
     def senders(self) -> replay_state.ReplayState:
-        """The sender's setting."""
+        """The sender's setting; a reply's is that of who replied."""
         return stored(self.link.state)
+
+    @property
+    def whose(self) -> str:
+        """Whose setting ``senders`` is: that of who shares it, or of who replied."""
+        return "the sender's" if self.link.reply_to_id is None else f"{self.link.author}'s"
 
     @property
     def moves(self) -> bool:

@@ -59,7 +59,7 @@ def about(opened: Opened) -> str:
     parts = [client_words(session), session.model or "model not recorded"]
     if opened.alone:
         return f"{', '.join(redaction.cleaned(part, choice) for part in parts)}."
-    parts.append(f"{session.n_messages:,} messages, {session.n_requests:,} requests")
+    parts.append(f"{figures.plural(session.n_messages, 'message')}, {figures.plural(session.n_requests, 'request')}")
     title, *rest = (redaction.cleaned(part, choice) for part in (str(session), *parts))
     return f"{title.rstrip('. ')}. {', '.join(rest)}."
 
@@ -208,7 +208,7 @@ def session_claim(session: Session) -> str:
     if session.is_overcounted:
         return f"Message {session.worst_message:,} is overcounted {figures.factor(session.worst_overcount)}"
     n = session.n_compactions
-    return f"{session.n_messages:,} messages, {figures.plural(n, 'compaction')} recorded"
+    return f"{figures.plural(session.n_messages, 'message')}, {figures.plural(n, 'compaction')} recorded"
 
 
 def replay_claim(session: Session, state: ReplayState) -> str:
@@ -233,7 +233,7 @@ def diff_claim(session: Session, state: ReplayState) -> str:
     if two is None:
         return "No compaction with this setting"
     what = f"Compaction {two.event.index + 1}" if two.event else two.heading.title.capitalize()
-    n = f"{len(two.before):,} → {len(two.after):,} messages"
+    n = f"{len(two.before):,} → {figures.plural(len(two.after), 'message')}"
     return f"{what}: {n}, {two.tokens_before:,} → {two.tokens_after:,} tokens"
 
 

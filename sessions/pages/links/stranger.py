@@ -124,7 +124,7 @@ def _page(request: HttpRequest, opened: Opened, view: str) -> HttpResponse:
     if changed and view == found.view and opened.compact_at is None and NOW not in request.GET:
         context |= frozen.shown(opened, then) | {"steering": None, "now": f"{opened.to('link')}?{NOW}=1"}
     elif found.reply_to is not None and view == "replay":
-        whose = (f"sender's setting: {found.reply_to.title}", f"{found.author}'s setting")
+        whose = (f"sender's setting: {found.reply_to.title}", f"{opened.whose} setting")
         first = Opened(found.reply_to, opened.token, {}).senders
         context["sides"] = side_by_side(opened, first, opened.senders, whose)
     return varied(render(request, "sessions/links/link.html", context))
@@ -136,6 +136,7 @@ def _replayed(opened: Opened, view: str) -> dict[str, Any]:
         "shared_facts": facts(opened, opened.setting) if not opened.alone else (),
         "here": opened.urls.to_replay(opened.state) or opened.urls.to_diff(opened.state),
         "senders": opened.to("link_replay"),
+        "whose": opened.whose,
         "takes_replies": opened.takes_replies,
         "reply_url": opened.to("link_reply"),
         "kept": opened.urls.kept,

@@ -90,7 +90,7 @@ def _facts(view: Overview) -> tuple[Fact, ...]:
     )
     share = figures.percent(images, n_bytes)
     fit = f"×{weighed.ratio:.2f} of o200k" + ("" if weighed.ratio_label is Label.CALIBRATED else ", prior")
-    messages = f"{figures.count(len(transcript.requests))} requests, {figures.count(view.n_images)} images"
+    messages = f"{figures.plural(len(transcript.requests), 'request')}, {figures.plural(view.n_images, 'image')}"
     return (
         _worst(view),
         Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), fit),
@@ -113,9 +113,9 @@ def _worst(view: Overview) -> Fact:
 
 def _peak(view: Overview) -> Fact:
     window = view.weighed.window
-    if not view.contexts:
+    if view.weighed.peak is None:
         return Fact("Peak context", "none", "", "", "no requests")
-    _, tokens, label = max(view.contexts.values(), key=lambda context: context[1])
+    tokens, label = view.weighed.peak
     said = {DEFAULT: "assumed", LONG: "the long one", ANSWER: "the least that fits", REFUSAL: "named by a refusal"}
     source = f", {said[view.weighed.window_source]}" if view.weighed.window_source in said else ""
     # The agent counts what came since the last request too: its figure is larger than what any request was sent.

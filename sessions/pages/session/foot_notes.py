@@ -81,7 +81,7 @@ def on_rail(places: Sequence[float], near: tuple[int, int] | None = None) -> lis
 def _rail_note(data: Pressure) -> list[Figure]:
     """How many compactions the marks on the rail stand for."""
     most = max(map(len, on_rail([cut.at for cut in data.compactions if not cut.is_false])), default=1)
-    says = f"{len(data.compactions):,} compactions" + (f", up to {most} a mark" if most > 1 else "")
+    says = figures.plural(len(data.compactions), "compaction") + (f", up to {most} a mark" if most > 1 else "")
     place: Figure = {"xref": "paper", "yref": "paper", "at": "right bottom", "shift": (0, 3), "role": "@chart-label"}
     return [note(says, 1, 1, **place)]
 

@@ -151,9 +151,10 @@ def _due(firing: Firing) -> int | None:
 
 
 def _mark(result: GateResult, firing: Firing) -> GateMark:
+    behind = figures.plural(firing.n_requests, "request")
     came = {
-        FALSE: "false alarm", RIGHT: "fires when it should", LATE: f"fires {firing.n_requests:,} requests late",
-        MISSED: f"missed for {firing.n_requests:,} requests",
+        FALSE: "false alarm", RIGHT: "fires when it should", LATE: f"fires {behind} late",
+        MISSED: f"missed for {behind}",
     }[firing.verdict]  # fmt: skip
     saw = f"sees {figures.count(firing.measure)} {result.unit}, actual {figures.count(firing.reference)} tokens"
     limit = f"threshold {figures.count(result.threshold)}" + (", the provider refuses" if firing.refused else "")

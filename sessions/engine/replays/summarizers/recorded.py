@@ -89,7 +89,7 @@ def write(brief: Brief) -> WrittenSummary:
     if near:
         number = min(near)[1]
         made = products(brief.weighed, number)
-        source, room = f"recorded (compaction {number})", _room(brief.weighed, number, made)
+        source, room = f"recorded (compaction {number + 1})", _room(brief.weighed, number, made)
         if made and all(block.kind is Kind.OPAQUE for message in made for block in message.blocks):
             return WrittenSummary(messages=made, source=source, unseen=room or 0)
         if made:

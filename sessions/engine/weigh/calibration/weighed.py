@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
@@ -141,6 +142,11 @@ class Weighed:
             self.shifts, self.content_tokens,
         )  # fmt: skip
         return recorded_series(self.transcript, self.steps, known)
+
+    @property
+    def peak(self) -> tuple[int, Label] | None:
+        """The largest context that a request of the branch was sent, in tokens; None without requests."""
+        return max(zip(self.recorded.context, self.recorded.labels, strict=True), key=itemgetter(0), default=None)
 
     @cached_property
     def left_out(self) -> frozenset[int]:
