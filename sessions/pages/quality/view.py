@@ -15,7 +15,7 @@ from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.quality.document import add_extras, probe_document
 from sessions.models import Purpose, Session
 from sessions.pages.quality import state as urlstate
-from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
+from sessions.pages.quality.context import QualityView, chosen_event, shows_recorded
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.view import (
     as_json,
@@ -73,7 +73,7 @@ def _judged(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
 
 def _content(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
     try:
-        return {"quality": build_quality(found, state)}
+        return {"quality": QualityView(found, state)}
     except (UnreadableInput, OSError) as error:
         return {"problem": str(error)}
     except BadParameter as error:
