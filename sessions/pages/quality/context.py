@@ -23,7 +23,7 @@ from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.figures import plural
 from sessions.runs import replays
 from sessions.runs.overview import tool_names
-from sessions.runs.quality import MOST_EVENTS, RECORDED, QualityRun, build_judging, followed, hand_off, judge
+from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, followed, hand_off, judge
 
 HORIZONS = (None, 20, 100)
 MOST_ROWS = 60
@@ -51,7 +51,7 @@ class ChosenLosses:
         self.lost = Losses(one, judged.weighed, judged.prices, again)
         self.probing = Probing(one, state, len(judged.asked.own))
         self.instructions = compact_instructions(one, self.oracle)
-        self.judging = build_judging(session, state.judging, one, recorded=recorded)
+        self.judging = JudgeView(session, state.judging, one, recorded=recorded)
 
 
 class QualityView:
