@@ -11,7 +11,7 @@ from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
 from sessions.engine.policies.policy import Gate
 from sessions.engine.quality.thrash import RAPID_REQUESTS, Refill, refills
-from sessions.engine.replays.events import Event
+from sessions.engine.replays.events import LayerResult
 from sessions.engine.replays.replay import Replay
 from sessions.engine.replays.walk import Attempt
 from sessions.models import Session
@@ -42,7 +42,8 @@ FAR = 0.25
 class ChosenEvent:
     """The chosen event, a ``row`` of the list: where the cache breaks, and what became of its messages and its room.
 
-    ``grown`` are the kinds of block that filled its room with their tokens, largest first.
+    ``layers`` that took effect, with their gates in words, add up to ``freed_tokens``; ``grown`` are the kinds of block
+    that filled its room with their tokens, largest first.
     """
 
     row: EventRow
@@ -55,7 +56,7 @@ class ChosenEvent:
     tokens_label: str
     overhead_label: str
     weak_label: str
-    layers: tuple[LayerLine, ...]
+    layers: tuple[tuple[LayerResult, str], ...]
     freed_tokens: int
     grown: tuple[tuple[str, int], ...]
     other_tokens: int
@@ -202,7 +203,7 @@ def _chosen(replay: Replay, row: EventRow, urls: Urls, state: ReplayState, lost:
         tokens_label=weakest_label(replay.labels),
         overhead_label=str(replay.weighed.overhead_label),
         weak_label=str(replay.weighed.weak_label),
-        layers=_layer_lines(event) if len(replay.policy.pipeline) > 1 else (),
+        layers=tuple((one, gate_words(one.gate)) for one in event.layers) if len(replay.policy.pipeline) > 1 else (),
         freed_tokens=event.before_tokens - event.after_tokens,
         grown=tuple(kinds[:MOST_KINDS]),
         other_tokens=sum(tokens for _, tokens in kinds[MOST_KINDS:]),
@@ -244,19 +245,6 @@ class EventRow:
     n_gone: int
     n_broken: int
     depends: str
-
-
-@dataclass(frozen=True, slots=True)
-class LayerLine:
-    """What one layer of an event did: its gate in words, display tokens it freed."""
-
-    label: str
-    fires: str
-    reason: str
-    edited: int
-    dropped: int
-    inserted: int
-    freed_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,17 +293,6 @@ def _thrashing_words(refill: Refill) -> str:
     if refill.headroom_tokens is not None and refill.headroom_tokens <= 0:
         return "Thrashing: still over the threshold"
     return f"Thrashing: full again within {RAPID_REQUESTS} requests"
-
-
-def _layer_lines(event: Event) -> tuple[LayerLine, ...]:
-    """The layers that took effect; their freed tokens add up to before − after."""
-    return tuple(
-        LayerLine(
-            layer.label or layer.name, gate_words(layer.gate), layer.gate.reason, layer.edited, layer.dropped,
-            layer.inserted, layer.freed_tokens,
-        )
-        for layer in event.layers
-    )  # fmt: skip
 
 
 def failures(replay: Replay, urls: Urls, state: ReplayState) -> FailedEdits | None:
