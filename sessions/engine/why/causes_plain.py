@@ -176,7 +176,7 @@ def reached(case: Case) -> Iterable[Explanation]:
 
 
 def _own_count(case: Case) -> Explanation | None:
-    """The agent started it, and the figure that it wrote down passed a threshold that what it holds did not (verdicts 3.22)."""
+    """The agent started it, and its own figure passed a threshold that what the file holds did not (verdicts 3.22)."""
     compaction, said = case.compaction, case.said
     if compaction is None or compaction.trigger != "auto" or said is None:
         return None
