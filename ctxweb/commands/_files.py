@@ -237,11 +237,7 @@ _PLACE = re.compile(r"(?:^|/)[0-9a-f]{2}/[0-9a-f]{10}/(?:\d+/)?[^/]+$")
 
 
 def longest(files: Sequence[tuple[str, Path]]) -> list[Path]:
-    """The files, given by name and place, without what checkpoints hold but the longest transcript of each session.
-
-    A checkpoint is ``<2 hex>/<10 hex>/<n>/full.jsonl`` beside ``metadata.json``: the transcript so far, so that of one
-    session the longest has all others in it (formats 2.1).
-    """
+    """The files, given by name and place; of what checkpoints hold the longest of each session (formats 2.1)."""
     folders = {_above(name) for name, _ in files if _PLACE.search(name) and name.endswith(f"/{TRANSCRIPT}")}
     inside = {name for name, _ in files if _PLACE.search(name) and _of_checkpoint(name, folders)}
     places = dict(files)

@@ -107,7 +107,8 @@ def _listed(console: Terminal, every: Sequence[LocalFile], most: int, *, yes: bo
             console.print(titled(one.id))
             _print_read(console, entry)
         if asked and len(now) < len(unread):
-            say(f"The others are read in the background, by process {start_rest()}. The next `ctxweb list` shows them.")
+            rest = beside.start("list", "--rest", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            say(f"The others are read in the background, by process {rest.pid}. The next `ctxweb list` shows them.")
     return asked
 
 
@@ -251,8 +252,3 @@ def read_rest(files: Sequence[LocalFile]) -> None:
                 place.unlink(missing_ok=True)
         for _ in read_each(files):
             pass
-
-
-def start_rest() -> int:
-    """Have a process of its own read the rest; its number."""
-    return beside.start("list", "--rest", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid

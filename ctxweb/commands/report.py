@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,32 +46,24 @@ def command(file: Path, out: Path | None, svg: Path | None, skeleton: Path | Non
     from sessions.runs import drawing
 
     made, state = handed_out(file, options, event, patient="Replaying", alone=True)
-    fares, target = "", _Target(file, force=options["force"])
-    if skeleton is not None:
-        fares = _skeleton(target, skeleton, made, state)
-    text = report_markdown(made, fares)
+    force = options["force"]
+    text = report_markdown(made, "" if skeleton is None else _skeleton(file, skeleton, made, state, force=force))
     if svg is not None:
-        target.write(svg, drawing.svg(made.document, title=made.title, choice=made.choice).encode())
+        _write(svg, drawing.svg(made.document, title=made.title, choice=made.choice).encode(), file, force=force)
     if out is None:
         tell(text, end="")
     else:
-        target.write(out, text.encode())
+        _write(out, text.encode(), file, force=force)
 
 
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """How the report's files are written: never over the transcript that is read."""
-
-    source: Path
-    force: bool
-
-    def write(self, path: Path, data: bytes) -> None:
-        with new_file(path, force=self.force, source=self.source) as out:
-            out.write(data)
-        say(f"{path}: {len(data):,} bytes")
+def _write(path: Path, data: bytes, source: Path, *, force: bool) -> None:
+    """One of the report's files: never over the transcript ``source``."""
+    with new_file(path, force=force, source=source) as out:
+        out.write(data)
+    say(f"{path}: {len(data):,} bytes")
 
 
-def _skeleton(target: _Target, path: Path, made: Handout, state: ReplayState) -> str:
+def _skeleton(file: Path, path: Path, made: Handout, state: ReplayState, *, force: bool) -> str:
     """Write the skeleton, replay it with the same setting, and say in words how its figures compare."""
     from sessions.engine.base.errors import UnreadableInput
     from sessions.engine.reading.jsonio import Source
@@ -83,10 +74,9 @@ def _skeleton(target: _Target, path: Path, made: Handout, state: ReplayState) ->
     from sessions.engine.why.verdicts import verdicts_of
     from sessions.runs import replays
 
-    file = target.source
     with file.open("rb") as stream:
         data = "\n".join(Skeleton().lines(Source(stream, file.name))).encode() + b"\n"
-    target.write(path, gzip.compress(data, mtime=0))
+    _write(path, gzip.compress(data, mtime=0), file, force=force)
     how = f"The attached “{path.name}” holds the shape of the transcript without its texts."
     try:
         parsed = read_transcripts(io.BytesIO(data), file.name, format=made.document["session"]["format"])

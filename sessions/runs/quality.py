@@ -25,7 +25,6 @@ from sessions.runs.losses import Counted
 from sessions.services import indexed, judging, summary_jobs
 from sessions.services.gradually import SECONDS, Gradual, Progress, all_on, clock
 from sessions.services.indexed import index_of
-from sessions.services.model_summaries import Estimate
 from sessions.services.prices import prices_for
 
 KEPT = 6
@@ -177,22 +176,6 @@ def followed(session: Session, judged: QualityRun, text: str, found: Sequence[As
         return survival(text, judged.weighed.transcript, texts.of, found)
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeView:
-    """``found`` is what is kept, else ``estimate`` what asking takes; ``job`` is one under way, "" where there is none.
-
-    Of ``n_questions`` some are graded correct, partial and wrong, which are not added up either.
-    """
-
-    found: judging.Judgement | None
-    estimate: Estimate
-    job: str
-    n_questions: int
-    n_correct: int
-    n_partial: int
-    n_wrong: int
-
-
 def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) -> judging.JudgingOptions:
     """What is judged, as JSON: the event and everything of the address that changes what is asked."""
     return {
@@ -206,17 +189,17 @@ def judging_options(wanted: QualityAsked, found: Assessment, *, recorded: bool) 
     }
 
 
-def build_judging(session: Session, wanted: QualityAsked, found: Assessment, *, recorded: bool) -> JudgeView:
-    """What is kept of the event's judgement, and what one takes: two queries."""
-    model = settings.ANTHROPIC_MODEL
-    kept = judging.kept_judgement(
-        judging.judgement_key(session, judging_options(wanted, found, recorded=recorded), model)
-    )
-    job = summary_jobs.running(session)
-    return JudgeView(
-        kept,
-        judging.judging_estimate(model, found),
-        str(job.pk) if job else "",
-        len(kept.answers) if kept else len(judging.chosen_probes(found)),
-        *(kept.count(grade) if kept else 0 for grade in ("correct", "partial", "wrong")),
-    )
+class JudgeView:
+    """``found`` is what is kept, else ``estimate`` what asking takes; ``job`` is one under way, "" where there is none.
+
+    Of ``n_questions`` some are graded correct, partial and wrong, which are not added up either.  Two queries.
+    """
+
+    def __init__(self, session: Session, wanted: QualityAsked, one: Assessment, *, recorded: bool) -> None:
+        model, asked = settings.ANTHROPIC_MODEL, judging_options(wanted, one, recorded=recorded)
+        self.found = kept = judging.kept_judgement(judging.judgement_key(session, asked, model))
+        job = summary_jobs.running(session)
+        self.estimate, self.job = judging.judging_estimate(model, one), str(job.pk) if job else ""
+        self.n_questions = len(kept.answers) if kept else len(judging.chosen_probes(one))
+        grades = ("correct", "partial", "wrong")
+        self.n_correct, self.n_partial, self.n_wrong = (kept.count(grade) if kept else 0 for grade in grades)

@@ -25,11 +25,7 @@ def search_document(
         "query": words,
         "n_messages": found.n_messages if found else 0,
         "n_unread": found.n_unread if found else 0,
-        "searchable": {
-            "n_searchable": covered.n_searchable,
-            "n_sessions": covered.n_sessions,
-            "n_problems": covered.n_problems,
-        },
+        "searchable": {name: getattr(covered, name) for name in ("n_searchable", "n_sessions", "n_problems")},
         "total": page.total,
         "offset": page.start,
         "sessions": [_entry(one, page.hits.get(one.pk)) for one in page.sessions],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from sessions import selectors
 from sessions.engine.base.errors import EngineError
@@ -30,27 +30,26 @@ _whole: dict[Facts, WarningStudy] = {}
 _lock = threading.Lock()
 
 
-@dataclass(frozen=True, slots=True)
 class Refetches:
     """Dropped results that were fetched again, of how many, with the 95% interval."""
 
-    n_again: int
-    n: int
-    interval: tuple[float, float] | None
+    def __init__(self, result: Study, *, warned: bool) -> None:
+        bins = [group for group in result.tables[0].doses if (group.low > 0) is warned]
+        self.n_again, self.n = sum(group.n_again for group in bins), sum(group.n for group in bins)
+        self.interval = interval(self.n_again, self.n)
 
 
-@dataclass(frozen=True, slots=True)
 class WarningStudy:
     """Results with a warning against those without; ``n_left`` sessions wait, ``n_long`` exceed ``MOST_MESSAGES``."""
 
-    n_sessions: int
-    n_compactions: int
-    n_left: int
-    n_long: int
-    n_calls: int
-    warned: Refetches
-    others: Refetches
-    reading: str
+    n_calls = DEFAULT_CALLS
+
+    def __init__(self, known: Sequence[tuple[tuple[StudyUnit, ...], int]], *, n_left: int, n_long: int) -> None:
+        self.n_sessions, self.n_left, self.n_long = len(known), n_left, n_long
+        self.n_compactions = sum(n for _, n in known)
+        result = study([units for units, _ in known], DEFAULT_DEFINITION, DEFAULT_CALLS, self.n_compactions)
+        self.warned, self.others = Refetches(result, warned=True), Refetches(result, warned=False)
+        self.reading = reading(result)
 
 
 def warned_here() -> WarningStudy:
@@ -63,20 +62,8 @@ def warned_here() -> WarningStudy:
             return _whole[facts]
     until = time.perf_counter() + SECONDS
     known = [units for one in sessions if (units := _units(one, until)) is not None]
-    done = len(known) == len(sessions)
-    n_compactions = sum(n for _, n in known)
-    result = study([units for units, _ in known], DEFAULT_DEFINITION, DEFAULT_CALLS, n_compactions)
-    found = WarningStudy(
-        n_sessions=len(known),
-        n_compactions=n_compactions,
-        n_left=len(sessions) - len(known),
-        n_long=len(newest) - len(sessions),
-        n_calls=DEFAULT_CALLS,
-        warned=_fetched(result, warned=True),
-        others=_fetched(result, warned=False),
-        reading=reading(result),
-    )
-    if done:
+    found = WarningStudy(known, n_left=len(sessions) - len(known), n_long=len(newest) - len(sessions))
+    if not found.n_left:
         with _lock:
             _whole.clear()
             _whole[facts] = found
@@ -99,9 +86,3 @@ def _units(session: Session, until: float) -> tuple[tuple[StudyUnit, ...], int] 
 def _found(session: Session) -> tuple[tuple[StudyUnit, ...], int]:
     index, weighed = index_of(session), selectors.load_weighed(session.pk)
     return tuple(units_of(weighed, index)), len(recorded_events(weighed))
-
-
-def _fetched(result: Study, *, warned: bool) -> Refetches:
-    bins = [group for group in result.tables[0].doses if (group.low > 0) is warned]
-    n_again, n = sum(group.n_again for group in bins), sum(group.n for group in bins)
-    return Refetches(n_again, n, interval(n_again, n))

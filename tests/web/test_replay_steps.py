@@ -155,7 +155,7 @@ def test_layers_add_up_to_what_an_event_freed(session: Session) -> None:
     view = build_replay(session, state)
     assert view.chosen, "the small window makes events"
     assert view.chosen.layers
-    assert sum(layer.freed_tokens for layer in view.chosen.layers) == view.chosen.freed_tokens
+    assert sum(layer.freed_tokens for layer, _ in view.chosen.layers) == view.chosen.freed_tokens
 
 
 def test_policies_stand_in_groups(client: Client, session: Session) -> None:

@@ -1,8 +1,4 @@
-"""Rules said before a recorded compaction, lost by it and broken after, and what could steer it (verdicts 6.1, 6.2).
-
-Only a rule that names a command or a path that is not to be used can be held against a call; of others nothing is
-claimed, nor of one that was broken before it was lost, nor where only a summary without text may hold it.
-"""
+"""Rules said before a recorded compaction, lost by it and broken after, and what could steer it (verdicts 6.1, 6.2)."""
 
 from __future__ import annotations
 

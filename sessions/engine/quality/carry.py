@@ -34,7 +34,6 @@ class BlockUse:
 
     message: int
     block: int
-    role: str
     kind: str
     tokens: int
     entered: int
@@ -93,7 +92,7 @@ def working_set(weighed: Weighed, index: Index, *, base: str = "recorded", windo
             usd = None if price is None else tokens * idle * price / PER_MILLION if known and not binding else 0.0
             found.append(
                 BlockUse(
-                    message.index, number, message.role.value, kind, tokens, timeline.requests[entered],
+                    message.index, number, kind, tokens, timeline.requests[entered],
                     timeline.requests[last], timeline.requests[left] if left < n else None, len(steps), idle, usd,
                     known, binding,
                 )

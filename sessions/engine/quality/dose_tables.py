@@ -1,7 +1,4 @@
-"""The study's main figure: dropped results fetched again, by dose, beside points where nothing was dropped.
-
-The difference between the two at one dose is what the loss adds.  Its interval is a bootstrap over whole sessions.
-"""
+"""The study's main figure: dropped results fetched again, by dose, beside points where nothing was dropped."""
 
 from __future__ import annotations
 
@@ -67,16 +64,6 @@ class Dose:
     difference: float | None
     least: float | None
     most: float | None
-
-    @property
-    def share(self) -> float | None:
-        """Of dropped ones, from 0 to 1."""
-        return self.n_again / self.n if self.n else None
-
-    @property
-    def anyway(self) -> float | None:
-        """Where nothing was dropped, from 0 to 1."""
-        return self.n_placebo_again / self.n_placebo if self.n_placebo else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,4 @@
-"""What would have to be read again, and the dose of a dropped result.
-
-The upper end of the cost are the tool results that held what is gone and needed.  The dose is how many things in a
-result the agent goes on to use that nothing else in the list holds.
-
-By dose, results are fetched again more often than where nothing was dropped; how much more, ``again_table`` says.
-"""
+"""What would have to be read again, and the dose of a dropped result (decision "What counts as lost")."""
 
 from __future__ import annotations
 

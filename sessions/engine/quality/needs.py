@@ -1,10 +1,4 @@
-"""Needed and lost: what the agent goes on to use after an event, and what became of it (product words).
-
-A reference is needed at an event when it stood in the context before it and the agent names it afterwards, in what it
-says or in what it asks of a tool, within the horizon.  Its state is one of these: *verbatim* in a message that was
-kept; *mentioned* in what the compaction wrote, or given by the user or a tool again before its first use; *gone*.
-Where a summary's text is not known, what is neither is *open*: it depends on the summary.
-"""
+"""Needed and lost: what is used after an event, and what became of it (decision "What counts as lost")."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The oracle hand-off: with hindsight, the few lines of the old context that would have covered most later needs.
-
-A bound to hold a summary against, and text for `/compact` instructions; no compactor can know it beforehand.
-"""
+"""The oracle hand-off: with hindsight, the few lines of the old context that would have covered most later needs."""
 
 from __future__ import annotations
 

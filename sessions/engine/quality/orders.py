@@ -1,10 +1,4 @@
-"""Whether a sentence is a standing order to the agent, by its mood and by where it stands.
-
-An order is in the imperative ("keep lists flat"), forbids at the head of a clause ("and never push"), or says what must
-or should be.  Memory files and system texts are instructions: there every order stands.  A user also asks for the step
-at hand ("now fix the login page") and pastes: there an order needs a mark of standing, or a heading that announces
-rules.  A user's text that is written to "you" throughout is a prompt: its orders stand but for bare steps.
-"""
+"""Whether a sentence is a standing order, by its mood and by where it stands (decision "What counts as lost")."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Questions that a compacted context must still answer, asked without a model (seeds 3.4).
-
-They are made from the original messages, beside a reader's own; each names the words its answer must have and the
-message they stood in.
-"""
+"""Questions that a compacted context must still answer, asked without a model (seeds 3.4), beside a reader's own."""
 
 from __future__ import annotations
 

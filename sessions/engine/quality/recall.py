@@ -1,9 +1,6 @@
-"""Recall at retained tokens: of what the agent goes on to use, how much a context still answers after a compaction.
+"""Recall at retained tokens, a measure of several projects (hermes-agent, future-os), taken here without a model.
 
-The measure of several projects (hermes-agent, future-os), taken here from the recording, without a model: what is asked
-is every reference that stood before a compaction and is used after it, an answer is one that stands in what is left.
-Decoys are references that nothing had said by then: what a compaction's text names of them is guessed, and guesses are
-taken off.
+docs/numbers.md says what is asked, what answers, and how decoys take guesses off.
 """
 
 from __future__ import annotations

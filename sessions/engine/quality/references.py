@@ -1,8 +1,6 @@
-"""What later work can depend on, found in text: paths, addresses, identifiers, commands, errors, figures, quotes, ids.
+"""What later work can depend on, found in text (decision "What counts as lost").
 
-A text is cut into tokens once; every distinct token is judged once per session.  Left out as common: words without a
-marker of their own (plain prose), names that any session has, and whatever stands in so many messages that naming it
-again says nothing (``COMMON_SHARE``; decision "What counts as lost").
+A text is cut into tokens once; every distinct token is judged once per session.
 """
 
 from __future__ import annotations

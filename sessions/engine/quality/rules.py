@@ -1,8 +1,4 @@
-"""Rules that bind the agent, found in what the user, memory files and system prompts say.
-
-A rule is a standing order (``orders``).  Questions, headings, rows of tables, code, what a harness wraps around
-messages and sentences about third parties or states are none (decision "What counts as lost").
-"""
+"""Rules that bind the agent, found in what others say to it (decision "What counts as lost")."""
 
 from __future__ import annotations
 
@@ -108,8 +104,7 @@ class Rule(NamedTuple):
 
     ``text`` is the sentence as said, ``source`` who said it, ``prohibits`` whether it forbids, ``chooses`` whether it
     says what to take instead; ``words`` are the content words of its main clause, of a choice those of what is chosen.
-     ``forbidden_paths`` and ``forbidden_commands`` are what a tool call must not
-    name, empty where the sentence cannot be matched against calls.
+    A tool call must not name ``forbidden_paths`` and ``forbidden_commands``; empty where none can be matched.
     """
 
     text: str

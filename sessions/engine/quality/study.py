@@ -1,10 +1,4 @@
-"""Does "needed later and gone" come true?  Recorded compactions, what they dropped, and what was fetched again.
-
-The unit is a target (file, command, address, question) whose newest result a recorded compaction dropped and did not
-put back.  The outcome: the agent fetched it again within N calls.  The score, its dose: how many references of that
-result the agent used within those calls that the compaction left gone, without the target itself and without what only
-the repeating call says.
-"""
+"""Does "needed later and gone" come true?  docs/benchmarks/study.md says what is held against what."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What remains of the explanations of a point: what each accounts for, and what contradicts it (verdicts 1).
-
-An explanation that a figure or a mark of the file contradicts is out.  Of the others the one that accounts for most
-leads, the event's own words before all.  How sure it is follows from what the file cannot exclude beside it.
-"""
+"""What remains of the explanations of a point: what each accounts for, and what contradicts it (verdicts 1)."""
 
 from __future__ import annotations
 
@@ -80,11 +76,7 @@ class Explanation:
 
 
 def remaining(found: Iterable[Explanation]) -> list[Explanation]:
-    """Those that nothing contradicts, the best first.
-
-    One that is settled takes with it whatever accounts for a part of the same alone; one of the event's own words, or
-    of what it left, that nothing else stands beside, takes all.
-    """
+    """Those that nothing contradicts and no better one takes with it, the best first (verdicts 1)."""
     standing = [one for one in found if not one.against and len(one.open) <= MOST_OPEN]
     settled = [one for one in standing if one.is_settled]
     left = [one for one in standing if not any(_is_part(one, more) for more in settled)]

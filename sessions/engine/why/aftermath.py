@@ -1,8 +1,4 @@
-"""What came after every recorded compaction: how soon it was full again, what filled it, what was read again.
-
-"Again" is what was read or run before, left the context, and is read or run with the same path or command until the
-next compaction; where something was written in between, it is not counted (verdicts 6).
-"""
+"""What came after every recorded compaction: full again when, by what, what was read again (verdicts 6)."""
 
 from __future__ import annotations
 

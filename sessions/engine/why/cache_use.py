@@ -1,8 +1,4 @@
-"""Whether what the prompt cache holds is written anew on each request and hardly read (verdicts 3.37).
-
-Anthropic's cache holds the same opening of a prompt for 5 minutes, or an hour: a request inside of that time reads
-what the one before wrote, unless something before it has changed.
-"""
+"""Whether what the prompt cache holds is written anew on each request and hardly read (verdicts 3.37)."""
 
 from __future__ import annotations
 
@@ -106,10 +102,7 @@ def _are_alike(one: Request, other: Request, share: float = ALIKE) -> bool:
 
 
 def counts_twice(usages: Sequence[Usage]) -> bool:
-    """Whether the input of three requests or more holds the cached tokens that are added to it (verdicts 3.2, 3.37).
-
-    A cached prefix that stands still while the input grows is no part of it.
-    """
+    """Whether the input of three requests or more holds the cached tokens that are added to it (verdicts 3.2, 3.37)."""
     cached = [usage.cache_read + usage.cache_write for usage in usages]
     if len(usages) < LEAST_HEADS or any(
         not 0 <= u.input - n < FRESH * u.input for u, n in zip(usages, cached, strict=True)

@@ -1,8 +1,4 @@
-"""Base64 of images and documents counted as text, by the trigger or by whoever bills for the provider (verdicts 3.1).
-
-A hypothesis about a gate is held against the earlier requests of the same session, where that gate would have fired
-and did not (estimators 13 names the reports behind it).
-"""
+"""Base64 of images and documents counted as text, by the trigger or by who bills for the provider (verdicts 3.1)."""
 
 from __future__ import annotations
 

@@ -176,11 +176,7 @@ def reached(case: Case) -> Iterable[Explanation]:
 
 
 def _own_count(case: Case) -> Explanation | None:
-    """The agent started it, and the figure that it wrote down passed a threshold that what the file holds did not.
-
-    Certain where the file lacks a message that the agent counted; elsewhere likely, and only within a third of what
-    the file holds: a larger figure asks for another cause.
-    """
+    """The agent started it, and its own figure passed a threshold that what the file holds did not (verdicts 3.22)."""
     compaction, said = case.compaction, case.said
     if compaction is None or compaction.trigger != "auto" or said is None:
         return None

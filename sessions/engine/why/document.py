@@ -96,13 +96,9 @@ def _firing(firing: Firing) -> dict[str, Any]:
 def _culprit(culprit: Culprit, firing: Firing) -> dict[str, Any]:
     factor = culprit.factor
     return {
-        "message": culprit.message,
-        "size": culprit.size,
-        "tokens": culprit.tokens,
+        **{name: getattr(culprit, name) for name in ("message", "size", "tokens")},
         "factor": None if factor is None else round(factor, 2),
-        "has_media": culprit.has_media,
-        "tested": culprit.tested,
-        "without": culprit.without,
+        **{name: getattr(culprit, name) for name in ("has_media", "tested", "without")},
         "sentence": without_sentence(culprit, firing),
     }
 

@@ -1,8 +1,4 @@
-"""How a session breaks off: with prompts that nothing answers, inside a tool call, with one sentence again and again,
-or with a command to compact that nothing followed (verdicts 3.39).
-
-None is a fault by itself: a session may still run, or its user may have left.  The file does not say which.
-"""
+"""How a session breaks off, which is no fault by itself: it may still run (verdicts 3.39)."""
 
 from __future__ import annotations
 

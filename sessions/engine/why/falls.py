@@ -1,9 +1,4 @@
-"""Where the measured context fell and nothing in the file says why (verdicts 3.29).
-
-An extension pruned the list, or the agent cut it without a word.  A compaction, a clearing, a refusal, another model
-or a rewind says why; a usage that cannot be right, and a call beside the session that comes back at once, is no fall.
-A server that names its room, and cuts a prompt without a word where it has none, says why itself (verdicts 3.33).
-"""
+"""Where the measured context fell and nothing says why (verdicts 3.29), or only a server's room (verdicts 3.33)."""
 
 from __future__ import annotations
 

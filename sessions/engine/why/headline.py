@@ -204,9 +204,7 @@ def group_document(group: Group) -> dict[str, Any]:
     """One entry of ``events[]`` in ``ctxweb.why/1``."""
     lead = group.lead
     return {
-        "what": lead.what,
-        "trigger": lead.trigger,
-        "cause": lead.cause,
+        **{name: getattr(lead, name) for name in ("what", "trigger", "cause")},
         "cause_label": lead.label,
         "certainty": lead.certainty,
         "n": group.n,

@@ -23,7 +23,6 @@ from sessions.engine.why.usage_notes import usage_of_request
 from sessions.engine.why.windows import held_at
 
 if TYPE_CHECKING:
-    from sessions.engine.transcript.types import Transcript
     from sessions.engine.weigh.calibration.context_windows import ModelWindow
 
 
@@ -76,21 +75,18 @@ def noted_size(weighed: Weighed) -> str:
     is_told = is_cut or (OWN_COUNT in own and figure > FAR_MORE * size > 0)
     stale = f"; the file holds about {size:,}" if is_told else ""
     stale += ": the server may cut the prompt there (possible)" if is_cut else ""
-    if is_told and not is_cut and _begins_with_summary(transcript):
+    if (
+        is_told
+        and not is_cut
+        and any(message.summary or _SUMMARY.search(message.preview) for message in transcript.messages[:1])
+    ):
         stale += ", and begins with a summary, so the count is of before it (possible)"
-    words = _settings(transcript) or f"{own}{of_window}{stale}"
+    settings = (event.words for event in transcript.events if event.kind == EventKind.SETTINGS)
+    words = next(settings, "") or f"{own}{of_window}{stale}"
     kept = next((note for note in transcript.warnings if NOT_ALL_SENT in note), "")
     if not words and kept:
         words = f"the messages of the file have {size:,} tokens together (estimated), more than was sent: {kept}"
     return f"{words[0].upper()}{words[1:]}." if words else ""
-
-
-def _begins_with_summary(transcript: Transcript) -> bool:
-    return any(message.summary or _SUMMARY.search(message.preview) for message in transcript.messages[:1])
-
-
-def _settings(transcript: Transcript) -> str:
-    return next((event.words for event in transcript.events if event.kind == EventKind.SETTINGS), "")
 
 
 def peak_sentence(weighed: Weighed) -> str:

@@ -1,13 +1,8 @@
 """The over-count view: where the gates of known agents fire on one session, and whether they should.
 
-Every gate is its policy's own, asked at every request as a replay asks it while nothing was compacted
-(replay-semantics 2, base "full"), with the policy's estimator, threshold and operator.  At each firing the reference,
-the display tokens of the same context (replay-semantics 3), is held against the same threshold.
-
-The restart rule: after a firing the agent is taken to have compacted everything to one summary of the session's
-median recorded size, else 4,000 tokens (replay-semantics 5), without any tail or re-attached file; both the gate and
-the reference go on from there.  Three firings at three requests in a row stop the gate (the thrash guard).  It is a
-count of firings under one simple edit, not the replay of an agent's own: that is what the policies are for.
+Every gate is its policy's own, asked as under base "full" (replay-semantics 2) and held against display tokens
+(replay-semantics 3).  After a firing everything is taken to be one summary of the usual size (replay-semantics 5),
+without any tail: firings under one simple edit are counted, no agent's own is replayed.
 """
 
 from __future__ import annotations

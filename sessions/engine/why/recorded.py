@@ -1,9 +1,7 @@
 """Recorded against replayed: what the matching policy does at each compaction that a session records.
 
-The policy is replayed under base "recorded" (replay-semantics 2): along the recorded context, each recorded compaction
-being the end of a stretch in which the gate may fire once.  Firing at the recorded compaction's request is a hit,
-firing earlier a false alarm.  Manual compactions, and those that followed a refusal where the policy did not fire
-before, are counted apart: no threshold explains them.
+The policy is replayed under base "recorded" (replay-semantics 2).  Manual compactions, and those that followed a
+refusal where the policy did not fire before, are counted apart: no threshold explains them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Why a session was compacted, refused, or not compacted when it should have been: one verdict for each such point.
-
-Every cause of a closed list says what of a point it accounts for; the one that accounts for most of it is the verdict.
-What the file does not exclude beside it is named; where nothing is left, the verdict says the most useful thing known.
-"""
+"""Why a session was compacted, refused, or not compacted when it should have been: a verdict for each (verdicts 1)."""
 
 from __future__ import annotations
 
@@ -249,8 +245,7 @@ def _absent(shared: Shared, number: int, k: int) -> Case:
 def _missing(weighed: Weighed, cases: Sequence[Case], shared: Shared) -> list[Case]:
     """The first request of each run whose context passed the threshold and stayed over it, nothing coming of it.
 
-    A run that ends at a refusal, or at a compaction that came by itself, has a verdict there.  A manual one ends no
-    search: what should have come before it did not (verdicts 3.21).
+    A run that ends at a refusal, or at a compaction that came by itself, has a verdict there (verdicts 3.21).
     """
     found = [_absent(shared, 0, shared.still.first)] if shared.still else []
     steps, recorded = weighed.steps, weighed.recorded

@@ -3,134 +3,93 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from django.urls import reverse
-from django.utils.safestring import SafeString
 
 from sessions.engine.costs.prices import PER_MILLION
 from sessions.engine.quality.assess import Assessment, assess_replay
-from sessions.engine.quality.carry import BlockUse, WorkingSet
-from sessions.engine.quality.oracle import Oracle, compact_instructions
+from sessions.engine.quality.carry import BlockUse
+from sessions.engine.quality.oracle import compact_instructions
 from sessions.engine.quality.standing import GONE, OPEN
-from sessions.engine.quality.survival import Survival
 from sessions.engine.transcript.types import Transcript
 from sessions.models import Session
 from sessions.pages.quality import state as urlstate
 from sessions.pages.quality.chart import Chain, carried_figure, telephone_figure
-from sessions.pages.quality.lost import (
-    Left,
-    Losses,
-    Probing,
-    build_left,
-    build_lost,
-    build_probing,
-    dollars_of,
-    percent,
-)
+from sessions.pages.quality.lost import Losses, Probing, build_left, dollars_of, percent
 from sessions.pages.ui.addresses import Choice, with_query
 from sessions.pages.ui.chart import figure_json
 from sessions.pages.ui.figures import plural
 from sessions.runs import replays
 from sessions.runs.overview import tool_names
-from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, build_judging, followed, hand_off, judge
+from sessions.runs.quality import MOST_EVENTS, RECORDED, JudgeView, QualityRun, followed, hand_off, judge
 
 HORIZONS = (None, 20, 100)
 MOST_ROWS = 60
 
 
-@dataclass(frozen=True, slots=True)
 class EventLosses:
     """One event: its rules and needs by state, the skill's score, what it would cost to read again."""
 
-    one: Assessment
-    rules: Counter[str]
-    n_broken: int
-    counts: Counter[str]
-    percent: float | None
-    again_dollars: float | None
-    chosen: bool
-    href: str
+    def __init__(self, one: Assessment, judged: QualityRun, href: str, *, chosen: bool) -> None:
+        self.one, self.href, self.chosen = one, href, chosen
+        self.rules, self.counts = (Counter(x.state for x in found) for found in (one.constraints, one.needs))
+        self.n_broken, self.percent = len(_broken((one,))), percent(one.score.score)
+        self.again_dollars = dollars_of(one.refetch.tokens, judged.prices)
 
 
-@dataclass(frozen=True, slots=True)
 class ChosenLosses:
     """The chosen event in full."""
 
-    one: Assessment
-    diff_href: str
-    lost: Losses
-    probing: Probing
-    oracle: Oracle
-    instructions: str
-    judging: JudgeView
+    def __init__(self, session: Session, judged: QualityRun, one: Assessment, state: urlstate.QualityState) -> None:
+        recorded = one in judged.recorded
+        self.one, self.oracle = one, hand_off(session, judged, one)
+        diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)
+        self.diff_href = "" if recorded else diff
+        again = judged.fetched_again.get(one.number) if recorded else None
+        self.lost = Losses(one, judged.weighed, judged.prices, again)
+        self.probing = Probing(one, state, len(judged.asked.own))
+        self.instructions = compact_instructions(one, self.oracle)
+        self.judging = JudgeView(session, state.judging, one, recorded=recorded)
 
 
-@dataclass(frozen=True, slots=True)
 class QualityView:
-    """Everything that ``sessions/quality/_view.html`` shows."""
+    """Everything that ``sessions/quality/_view.html`` shows; raises FileNotFoundError where the upload is gone."""
 
-    headline: str
-    alarm: bool
-    recorded: bool
-    sides: tuple[Choice, ...]
-    horizons: tuple[Choice, ...]
-    events: tuple[EventLosses, ...]
-    n_events: int
-    n_judged: int
-    has_open: bool
-    quiet: str
-    error: str
-    chosen: ChosenLosses | None
-    left: Left | None
-    chains: Chains | None
-    compare_href: str
-    carrying: Carrying
-    followed: Survival | None
-    warnings: tuple[str, ...]
-    tokens_label: str
-    prices_source: str
+    def __init__(self, session: Session, state: urlstate.QualityState) -> None:
+        judged = judge(session, state.judging)
+        self.recorded = recorded = shows_recorded(judged, state)
+        found = judged.recorded if recorded else judged.events
+        here = reverse("sessions:quality", args=[session.pk])
+        chosen = chosen_event(found, state)
 
+        def to(**changes: object) -> str:
+            return with_query(here, urlstate.query(state, **changes))
 
-def build_quality(session: Session, state: urlstate.QualityState) -> QualityView:
-    """The page of a state; raises FileNotFoundError where the upload is gone."""
-    judged = judge(session, state.judging)
-    recorded = shows_recorded(judged, state)
-    found = judged.recorded if recorded else judged.events
-    n_events = len(found) if recorded else len(judged.ran.replay.events)
-    here = reverse("sessions:quality", args=[session.pk])
-    chosen = chosen_event(found, state)
-
-    def to(**changes: object) -> str:
-        return with_query(here, urlstate.query(state, **changes))
-
-    rows = _nearest(found, chosen)
-    return QualityView(
-        headline=_headline(found),
-        alarm=bool(_broken(found)),
-        recorded=recorded,
-        sides=_sides(judged, to, recorded=recorded),
-        horizons=tuple(
+        rows = _nearest(found, chosen)
+        self.headline, self.alarm = _headline(found), bool(_broken(found))
+        self.sides = _sides(judged, to, recorded=recorded)
+        self.horizons = [
             Choice("to the end" if n is None else f"next {n} requests", to(horizon=n), n == state.horizon)
             for n in HORIZONS
-        ),
-        events=tuple(_row(one, judged, to, chosen=one is chosen) for one in rows),
-        n_events=n_events,
-        n_judged=min(len(found), MOST_EVENTS) if not recorded else len(found),
-        has_open=any(need.state == OPEN for one in rows for need in one.needs),
-        quiet=_quiet(judged, recorded=recorded) if not found else "",
-        error=judged.ran.error,
-        chosen=_detail(session, judged, chosen, state) if chosen else None,
-        left=build_left(judged.index, found),
-        chains=build_chains(session.pk, judged, found, state, to(compare=not state.compare), recorded=recorded),
-        compare_href="" if state.compare or not found else to(compare=True),
-        carrying=_carrying(judged, found, recorded=recorded),
-        followed=followed(session, judged, state.find, found) if state.find else None,
-        warnings=judged.warnings(recorded=recorded),
-        tokens_label=str(judged.weighed.total_label),
-        prices_source=judged.prices.source if judged.prices else "no price is known for this model",
-    )
+        ]
+        self.events = [EventLosses(one, judged, to(event=one.number), chosen=one is chosen) for one in rows]
+        self.n_events = len(found) if recorded else len(judged.ran.replay.events)
+        self.n_judged = min(len(found), MOST_EVENTS) if not recorded else len(found)
+        self.has_open = any(need.state == OPEN for one in rows for need in one.needs)
+        self.quiet = _quiet(judged, recorded=recorded) if not found else ""
+        self.error = judged.ran.error
+        self.chosen = ChosenLosses(session, judged, chosen, state) if chosen else None
+        self.left = build_left(judged.index, found)
+        chains = _chains(session.pk, judged, found, state, recorded=recorded)
+        self.chains = None if chains is None else Chains(chains, to(compare=not state.compare), compared=state.compare)
+        self.compare_href = "" if state.compare or not found else to(compare=True)
+        self.carrying = Carrying(judged, [one.event.request for one in found][:MOST_ROWS], recorded=recorded)
+        self.followed = followed(session, judged, state.find, found) if state.find else None
+        self.warnings = judged.warnings(recorded=recorded)
+        self.tokens_label = str(judged.weighed.total_label)
+        self.prices_source = judged.prices.source if judged.prices else "no price is known for this model"
 
 
 def shows_recorded(judged: QualityRun, state: urlstate.QualityState) -> bool:
@@ -197,82 +156,39 @@ def _quiet(judged: QualityRun, *, recorded: bool) -> str:
     return "This session has no recorded compaction."
 
 
-def _row(one: Assessment, judged: QualityRun, to: Callable[..., str], *, chosen: bool) -> EventLosses:
-    return EventLosses(
-        one, Counter(kept.state for kept in one.constraints), len(_broken((one,))),
-        Counter(need.state for need in one.needs), percent(one.score.score),
-        dollars_of(one.refetch.tokens, judged.prices), chosen, to(event=one.number),
-    )  # fmt: skip
-
-
-def _detail(session: Session, judged: QualityRun, one: Assessment, state: urlstate.QualityState) -> ChosenLosses:
-    recorded = one in judged.recorded
-    best = hand_off(session, judged, one)
-    diff = reverse("sessions:diff", args=[session.pk]) + "?" + urlstate.query(state, of="", event=one.number)
-    return ChosenLosses(
-        one,
-        diff_href="" if recorded else diff,
-        lost=build_lost(one, judged.weighed, judged.prices, judged.fetched_again.get(one.number) if recorded else None),
-        probing=build_probing(one, state, len(judged.asked.own)),
-        oracle=best,
-        instructions=compact_instructions(one, best),
-        judging=build_judging(session, state.judging, one, recorded=recorded),
-    )
-
-
-def _carrying(judged: QualityRun, found: tuple[Assessment, ...], *, recorded: bool) -> Carrying:
-    base = RECORDED if recorded else judged.ran.replay.base
-    carried = judged.carried_as_recorded if recorded else judged.carried
-    return build_carrying(carried, base, [one.event.request for one in found][:MOST_ROWS], judged)
-
-
 MOST_BLOCKS = 12
 MOST_CHARS = 160
 
 
-@dataclass(frozen=True, slots=True)
 class Carrying:
-    """Curve and bill; percentages are of all tokens × requests carried.
+    """Curve and bill of one side; percentages are of all tokens × requests carried, priced as cache reads.
 
-    ``rows`` are blocks that were carried after their last use: what each is called, and what that cost.
+    ``marks`` are the requests of the events; ``rows`` are blocks that were carried after their last use: what each is
+    called, and what that cost.
     """
 
-    figure: SafeString
-    rows: tuple[tuple[BlockUse, str, float | None], ...]
-    n_idle: int
-    token_requests: int
-    dollars: float | None
-    percent_needed: float | None
-    percent_unknown: float | None
-    base: str
+    def __init__(self, judged: QualityRun, marks: list[int], *, recorded: bool) -> None:
+        found = judged.carried_as_recorded if recorded else judged.carried
+        idle = sorted(
+            (block for block in found.blocks if block.idle_token_requests), key=lambda block: -block.idle_token_requests
+        )
+        carried = sum(found.carried)
+        transcript = judged.weighed.transcript
+        tools = tool_names(transcript.messages) if idle else {}
+        price = judged.prices.cache_read / PER_MILLION if judged.prices else None
 
+        def dollars(token_requests: int) -> float | None:
+            return None if price is None else price * token_requests
 
-def build_carrying(found: WorkingSet, base: str, marks: list[int], judged: QualityRun) -> Carrying:
-    """The working set of one base; ``marks`` are the requests of the events; priced as cache reads."""
-    idle = sorted(
-        (block for block in found.blocks if block.idle_token_requests), key=lambda block: -block.idle_token_requests
-    )
-    carried = sum(found.carried)
-    transcript = judged.weighed.transcript
-    tools = tool_names(transcript.messages) if idle else {}
-    price = judged.prices.cache_read / PER_MILLION if judged.prices else None
-    n_token_requests = sum(block.idle_token_requests for block in idle)
-
-    def dollars(token_requests: int) -> float | None:
-        return None if price is None else price * token_requests
-
-    return Carrying(
-        figure=figure_json(carried_figure(found, marks)),
-        rows=tuple(
+        self.base = RECORDED if recorded else judged.ran.replay.base
+        self.figure = figure_json(carried_figure(found, marks))
+        self.rows = [
             (block, _what(transcript, block, tools), dollars(block.idle_token_requests)) for block in idle[:MOST_BLOCKS]
-        ),
-        n_idle=len(idle),
-        token_requests=n_token_requests,
-        dollars=dollars(n_token_requests),
-        percent_needed=100 * sum(found.needed) / carried if carried else None,
-        percent_unknown=100 * sum(found.unknown) / carried if carried else None,
-        base=base,
-    )
+        ]
+        self.n_idle, self.token_requests = len(idle), sum(block.idle_token_requests for block in idle)
+        self.dollars = dollars(self.token_requests)
+        self.percent_needed = 100 * sum(found.needed) / carried if carried else None
+        self.percent_unknown = 100 * sum(found.unknown) / carried if carried else None
 
 
 def _what(transcript: Transcript, block: BlockUse, tools: dict[str, str]) -> str:
@@ -287,49 +203,30 @@ SUMMARIZER = "extractive"
 CHAIN_EVENTS, FEWEST = 40, 3
 
 
-@dataclass(frozen=True, slots=True)
 class Chains:
     """The chart and its courses in words; ``names`` go with the chart's line styles, in order.
 
     ``href`` draws the others too, or leaves them out where ``compared``.
     """
 
-    figure: SafeString
-    names: tuple[str, ...]
-    says: tuple[str, ...]
-    compared: bool
-    href: str
+    def __init__(self, chains: Sequence[Chain], href: str, *, compared: bool) -> None:
+        self.figure = figure_json(telephone_figure(chains))
+        self.names, self.says = [chain.name for chain in chains], [_says(chain) for chain in chains]
+        self.href, self.compared = href, compared
 
 
-def build_chains(
-    session_id: str,
-    judged: QualityRun,
-    found: tuple[Assessment, ...],
-    state: urlstate.QualityState,
-    href: str,
-    *,
-    recorded: bool,
-) -> Chains | None:
+def _chains(
+    session_id: str, judged: QualityRun, found: tuple[Assessment, ...], state: urlstate.QualityState, *, recorded: bool
+) -> list[Chain] | None:
     """The courses of a side; None where it has fewer than three events and nothing else is asked for."""
     own = Chain("as recorded" if recorded else judged.ran.replay.policy.name, _percents(found))
     chains = [own] if own.percents else []
-    if state.compare:
-        for policy in COMPARED:
-            wanted = replace(state.replay, policy=policy, params=(), summarizer=SUMMARIZER)
-            ran = replays.run(session_id, wanted)
-            events = assess_replay(
-                ran.replay, judged.index, horizon=judged.horizon, asked=judged.asked, most=CHAIN_EVENTS
-            )
-            chains.append(Chain(f"{policy}, {SUMMARIZER}", _percents(events)))
-    if not state.compare and len(own.percents) < FEWEST:
-        return None
-    return Chains(
-        figure=figure_json(telephone_figure(chains)),
-        names=tuple(chain.name for chain in chains),
-        says=tuple(_says(chain) for chain in chains),
-        compared=state.compare,
-        href=href,
-    )
+    for policy in COMPARED if state.compare else ():
+        wanted = replace(state.replay, policy=policy, params=(), summarizer=SUMMARIZER)
+        made = replays.run(session_id, wanted).replay
+        events = assess_replay(made, judged.index, horizon=judged.horizon, asked=judged.asked, most=CHAIN_EVENTS)
+        chains.append(Chain(f"{policy}, {SUMMARIZER}", _percents(events)))
+    return chains if state.compare or len(own.percents) >= FEWEST else None
 
 
 def _percents(found: Iterable[Assessment]) -> list[float]:

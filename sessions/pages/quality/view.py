@@ -15,7 +15,7 @@ from sessions.engine.base.errors import BadParameter, UnreadableInput
 from sessions.engine.quality.document import add_extras, probe_document
 from sessions.models import Purpose, Session
 from sessions.pages.quality import state as urlstate
-from sessions.pages.quality.context import build_quality, chosen_event, shows_recorded
+from sessions.pages.quality.context import QualityView, chosen_event, shows_recorded
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.view import (
     as_json,
@@ -60,20 +60,12 @@ def quality(request: HttpRequest, session_id: str) -> HttpResponse:
 
 def _judged(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
     """The content; of a very long session how far it is, until all is judged."""
-    if not losses.is_counted_behind(found) or judging.is_judged(found, state.judging, state.of):
-        return _content(found, state)
     try:
-        counted = judging.judge_on(found, state.judging)
-    except (UnreadableInput, OSError) as error:
-        return {"problem": str(error)}
-    except BadParameter as error:
-        return {"problem": f"{error}.".capitalize()}
-    return _content(found, state) if counted.is_done else {"counted": counted}
-
-
-def _content(found: Session, state: urlstate.QualityState) -> dict[str, Any]:
-    try:
-        return {"quality": build_quality(found, state)}
+        if losses.is_counted_behind(found) and not judging.is_judged(found, state.judging, state.of):
+            counted = judging.judge_on(found, state.judging)
+            if not counted.is_done:
+                return {"counted": counted}
+        return {"quality": QualityView(found, state)}
     except (UnreadableInput, OSError) as error:
         return {"problem": str(error)}
     except BadParameter as error:

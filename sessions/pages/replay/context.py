@@ -11,7 +11,7 @@ from sessions.engine.base import registry
 from sessions.engine.costs.cost_report import cost_sentences, span
 from sessions.engine.policies.policy import Gate
 from sessions.engine.quality.thrash import RAPID_REQUESTS, Refill, refills
-from sessions.engine.replays.events import Event
+from sessions.engine.replays.events import LayerResult
 from sessions.engine.replays.replay import Replay
 from sessions.engine.replays.walk import Attempt
 from sessions.models import Session
@@ -40,11 +40,13 @@ FAR = 0.25
 
 @dataclass(frozen=True, slots=True)
 class ChosenEvent:
-    """The chosen event: why it fired, where the cache breaks, and what became of its messages."""
+    """The chosen event, a ``row`` of the list: where the cache breaks, and what became of its messages and its room.
 
-    number: int
-    fires: str
-    reason: str
+    ``layers`` that took effect, with their gates in words, add up to ``freed_tokens``; ``grown`` are the kinds of block
+    that filled its room with their tokens, largest first.
+    """
+
+    row: EventRow
     first_changed: int | None
     n_before: int
     n_after: int
@@ -53,9 +55,11 @@ class ChosenEvent:
     diff_href: str
     tokens_label: str
     overhead_label: str
-    layers: tuple[LayerLine, ...]
+    weak_label: str
+    layers: tuple[tuple[LayerResult, str], ...]
     freed_tokens: int
-    room: Room
+    grown: tuple[tuple[str, int], ...]
+    other_tokens: int
     groups: BeforeAfter
 
 
@@ -115,16 +119,17 @@ def build_replay(
     label = replay.labels[request] if request is not None else None
     sample = next((g for g in reversed(replay.gates) if g is not None), None)
     words = f"{sign(sample.operator)} {sample.threshold:,} {sample.unit}" if sample else ""
+    rows = _event_rows(replay, number, urls, state, lost)
     return ReplayView(
         urls=urls,
         figure=figure_json(saw_figure(saw_of(session.pk, ran, number, gate, lost))),
         label=weakest_label(replay.labels),
         totals=totals_table(session.pk, ran, (lost, losses.of_recording(session))),
         cost=(*cost_sentences(replays.recording(session.pk).cost), *_error(ran)),
-        events=event_rows(replay, number, urls, state, lost),
+        events=rows,
         rug=_rug_words(lost),
         n_events=len(replay.events),
-        chosen=_chosen(replay, number, urls, state, lost) if number is not None else None,
+        chosen=next((_chosen(replay, row, urls, state, lost) for row in rows if row.chosen), None),
         request=request,
         request_tokens=tokens,
         request_label=str(label) if label else "",
@@ -183,12 +188,12 @@ def _rug_words(lost: losses.Losses | None) -> str:
     return "; ".join(words for words in (gone, depends(lost.n_open)) if words)
 
 
-def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: losses.Losses | None) -> ChosenEvent:
+def _chosen(replay: Replay, row: EventRow, urls: Urls, state: ReplayState, lost: losses.Losses | None) -> ChosenEvent:
+    number = row.number
     event, loss = replay.events[number], lost.of(number) if lost else None
+    kinds = [(kind, tokens) for kind, tokens in row.refill.regrew.items() if tokens]
     return ChosenEvent(
-        number=number,
-        fires=gate_words(event.gate),
-        reason=event.gate.reason,
+        row=row,
         first_changed=event.first_changed_message,
         n_before=event.n_before,
         n_after=event.n_after,
@@ -197,9 +202,11 @@ def _chosen(replay: Replay, number: int, urls: Urls, state: ReplayState, lost: l
         diff_href=urls.to_diff(state, event=number, request=None, rows=None, layout="groups"),
         tokens_label=weakest_label(replay.labels),
         overhead_label=str(replay.weighed.overhead_label),
-        layers=layer_lines(event) if len(replay.policy.pipeline) > 1 else (),
+        weak_label=str(replay.weighed.weak_label),
+        layers=tuple((one, gate_words(one.gate)) for one in event.layers) if len(replay.policy.pipeline) > 1 else (),
         freed_tokens=event.before_tokens - event.after_tokens,
-        room=room(replay, number),
+        grown=tuple(kinds[:MOST_KINDS]),
+        other_tokens=sum(tokens for _, tokens in kinds[MOST_KINDS:]),
         groups=before_after(replay, number, loss, losses.likely_words(replay.weighed, loss)),
     )
 
@@ -241,30 +248,6 @@ class EventRow:
 
 
 @dataclass(frozen=True, slots=True)
-class LayerLine:
-    """What one layer of an event did: its gate in words, display tokens it freed."""
-
-    label: str
-    fires: str
-    reason: str
-    edited: int
-    dropped: int
-    inserted: int
-    freed_tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """What became of the room of one event: the kinds of block that filled it with their tokens, largest first."""
-
-    refill: Refill
-    grown: tuple[tuple[str, int], ...]
-    other_tokens: int
-    thrashing: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
 class FailedEdits:
     """All failed attempts: the first with their layers and replays, how many, why the policy stopped, and where."""
 
@@ -275,7 +258,7 @@ class FailedEdits:
     request: int | None
 
 
-def event_rows(
+def _event_rows(
     replay: Replay, number: int | None, urls: Urls, state: ReplayState, lost: losses.Losses | None = None
 ) -> tuple[EventRow, ...]:
     """The events listed: all, or the sixty around the chosen one."""
@@ -294,7 +277,7 @@ def _row(
     return EventRow(
         event.index, event.request, event.before_tokens, event.after_tokens, event.kept, event.edited, event.dropped,
         event.inserted, chosen, urls.to_replay(state, event=event.index, request=None), event.gate,
-        gate_words(event.gate), refill, thrashing_words(refill),
+        gate_words(event.gate), refill, _thrashing_words(refill),
         false_tokens=event.before_tokens if is_false_alarm(event, replay.window) else None,
         n_rules=len(one.rules) if one else 0,
         n_gone=one.n_gone if one else 0,
@@ -303,34 +286,13 @@ def _row(
     )  # fmt: skip
 
 
-def thrashing_words(refill: Refill) -> str:
+def _thrashing_words(refill: Refill) -> str:
     """Why an event was futile, "" where it was not."""
     if not refill.futile:
         return ""
     if refill.headroom_tokens is not None and refill.headroom_tokens <= 0:
         return "Thrashing: still over the threshold"
     return f"Thrashing: full again within {RAPID_REQUESTS} requests"
-
-
-def layer_lines(event: Event) -> tuple[LayerLine, ...]:
-    """The layers that took effect; their freed tokens add up to before − after."""
-    return tuple(
-        LayerLine(
-            layer.label or layer.name, gate_words(layer.gate), layer.gate.reason, layer.edited, layer.dropped,
-            layer.inserted, layer.freed_tokens,
-        )
-        for layer in event.layers
-    )  # fmt: skip
-
-
-def room(replay: Replay, number: int) -> Room:
-    """What became of the room that event ``number`` made."""
-    refill = refills(replay)[number]
-    kinds = [(kind, tokens) for kind, tokens in refill.regrew.items() if tokens]
-    other_tokens = sum(tokens for _, tokens in kinds[MOST_KINDS:])
-    return Room(
-        refill, tuple(kinds[:MOST_KINDS]), other_tokens, thrashing_words(refill), str(replay.weighed.weak_label)
-    )
 
 
 def failures(replay: Replay, urls: Urls, state: ReplayState) -> FailedEdits | None:

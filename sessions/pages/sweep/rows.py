@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from sessions.engine.base import registry
@@ -30,18 +30,6 @@ RECALL_TITLE = (
 def share_of_window(tokens: int, row: Row, sweep: Sweep) -> str:
     """Tokens as a share of the window that a row is held against."""
     return f"{figures.percent(tokens, row.window)} of {window_words(row, sweep)}"
-
-
-@dataclass(frozen=True, slots=True)
-class HeatCell:
-    """One setting of a grid; ``heat`` 1 to 7 from the lowest to the highest, 0 where it breaks a floor."""
-
-    value: str
-    heat: int
-    href: str
-    says: str
-    picked: bool
-    was: bool
 
 
 def said_value(value: Any) -> str:
@@ -217,16 +205,16 @@ class Heat:
         places = {(row.values[across.key], row.values[down.key]): index for index, row in enumerate(sweep.rows)}
         came_from, keys = _came_from(sweep, state), [axis.key for axis in sweep.axes]
 
-        def cell(column: Any, value: Any) -> HeatCell | None:
+        def cell(column: Any, value: Any) -> dict[str, Any] | None:
+            """One setting; ``heat`` 1 to 7 from the lowest to the highest, 0 where it breaks a floor."""
             index = places.get((column, value))
             if index is None:
                 return None
-            row = sweep.rows[index]
-            return HeatCell(
-                _short(measure(row), state.measure, priced=row.totals.cost is not None),
-                _heat(measure(row), low, high) if keeps(row, floors) else 0, hrefs[index],
-                hover(row, keys).replace("<br>", "; "), index == picked, row.setting == came_from,
-            )  # fmt: skip
+            row, priced = sweep.rows[index], sweep.rows[index].totals.cost is not None
+            heat = _heat(measure(row), low, high) if keeps(row, floors) else 0
+            found = {"value": _short(measure(row), state.measure, priced=priced), "heat": heat, "href": hrefs[index]}
+            says = hover(row, keys).replace("<br>", "; ")
+            return found | {"says": says, "picked": index == picked, "was": row.setting == came_from}
 
         policy, priced = state.policies[0], any(row.totals.cost is not None for row in sweep.rows)
         self.title, self.corner = f"{state.measure.capitalize()}, {across.key} by {down.key}", down.key
