@@ -216,3 +216,16 @@ def test_a_cookie_of_a_link_ends_with_its_password_address_or_link(how: str) -> 
         ReplayLink.objects.filter(pk=link.link.pk).update(revoked_at=link.link.created_at)
     assert browser.get(f"/l/{token}/").status_code == (404 if how == "revoked" else 401)
     assert how != "address" or browser.get(f"/l/{link.token}/").status_code == 404
+
+
+def test_a_member_reads_prices_and_models_and_is_told_who_changes_them() -> None:
+    stored(None)
+    (_, member), (_, admin) = account("bob"), account("carol", is_admin=True)
+    theirs, admins = (browser.get("/settings/").content.decode() for browser in (member, admin))
+    for form, told in (("/settings/prices/", "change prices"), ("/settings/models/", "change models")):
+        assert f'action="{form}"' not in theirs
+        assert f"Only an admin may {told}." in theirs
+        assert f'action="{form}"' in admins
+        assert "Only an admin may" not in admins
+    assert 'name="cache_read"' not in theirs
+    assert "claude-sonnet-4-5" in theirs
