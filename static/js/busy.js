@@ -1,26 +1,18 @@
-// What somebody asked for and takes a moment shows that it is under way: what it goes into is busy, and a line runs along the
-// top.  What the page asks for by itself (a part that loads, a poll) shows nothing.
-const AFTER = 80;       // milliseconds: quicker answers do not flicker
-const RECENT = 150;     // a script asks within so many after the hand that made it ask
-const LONGEST = 10_000; // a link that was a download leaves the page where it is
+// What somebody asked for shows that it is under way; what the page asks for by itself does not.
+const AFTER = 80, RECENT = 150; // milliseconds: quicker answers do not flicker; a script asks so soon after a hand
+const LONGEST = 10_000; // a download leaves the page where it is
 let acted = -Infinity, shown = 0;
 
-function show(target) {
-  target?.setAttribute("aria-busy", "true");
-  shown += 1;
-  document.body.classList.add("busy");
-}
-
-function hide(target) {
-  target?.removeAttribute("aria-busy");
-  shown -= 1;
+function mark(target, is) {
+  if (is) target?.setAttribute("aria-busy", "true"); else target?.removeAttribute("aria-busy");
+  shown += is ? 1 : -1;
   document.body.classList.toggle("busy", shown > 0);
 }
 
 function waitFor(target, ended) {
   let isShown = false;
-  const timer = setTimeout(() => { isShown = true; show(target); }, AFTER);
-  ended(() => { clearTimeout(timer); if (isShown) hide(target); });
+  const timer = setTimeout(() => { isShown = true; mark(target, true); }, AFTER);
+  ended(() => { clearTimeout(timer); if (isShown) mark(target, false); });
 }
 
 function leaves(event) {
@@ -41,8 +33,6 @@ export function start() {
     waitFor(target, (end) => xhr.addEventListener("loadend", end));
   });
   for (const kind of ["click", "submit"]) {
-    addEventListener(kind, (event) => {
-      if (leaves(event)) waitFor(null, (end) => { setTimeout(end, LONGEST); addEventListener("pagehide", end, { once: true }); });
-    });
+    addEventListener(kind, (event) => { if (leaves(event)) waitFor(null, (end) => setTimeout(end, LONGEST)); });
   }
 }

@@ -145,7 +145,8 @@ def test_reasoning_that_the_file_lost_is_counted_by_usage(encrypted: str | None)
 def test_recorded_and_why_tell_the_same() -> None:
     """The threshold was passed with the reasoning of earlier turns, and the row says that it is an estimate."""
     (verdict,) = verdicts_of(weigh(near_the_limit(None)))
-    assert (verdict.cause, verdict.certainty, verdict.trigger) == ("threshold_reached", "certain", "auto")
+    assert (verdict.cause, verdict.certainty, verdict.trigger) == ("threshold_reached", "likely", "auto")
+    assert "28,728 of them reasoning that the file lacks" in verdict.because
     rows = [(row.text, row.label) for row in verdict.evidence if "also counts" in row.text]
     text = "Codex also counts 28,728 tokens of reasoning of earlier turns, estimated by usage: the file lacks it"
     assert rows == [(text, "estimated")]

@@ -180,6 +180,7 @@ TABLE = {
     "sessions:quality_warned": Rule(ANYBODY),
     "sessions:replay": Rule(SEEN),
     "sessions:replay_json": Rule(SEEN),
+    "sessions:replay_losses": Rule(SEEN),
     "sessions:save": Rule(SEEN),
     "sessions:saved": Rule(ANYBODY),
     "sessions:saved_delete": Rule(MINE),
