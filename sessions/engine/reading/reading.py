@@ -213,7 +213,7 @@ def _by_name(source: Source, chosen: Format) -> tuple[Format, str, Inner | None]
     """A format that was named, for the file or for what stands inside it."""
     head = source.head()
     guess = chosen.sniff(head)
-    inner = None if guess and guess.score > 0 else _inside(head)
+    inner = None if guess and guess.score > 0 else _inside(head, chosen)
     return chosen, "chosen by name", inner if isinstance(inner, Inner) and inner.format is chosen else None
 
 
@@ -265,12 +265,16 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
     return guess.score * (1 - unknown_share(parsed))
 
 
-def _inside(head: Head) -> Inner | Advice | None:
-    """Another agent's transcript in a file that is none itself; what to do where there are several, or None."""
+def _inside(head: Head, only: Format | None = None) -> Inner | Advice | None:
+    """Another agent's transcript in a file that is none itself; what to do where there are several, or None.
+
+    ``only``: of that format.
+    """
     found: dict[tuple[str | int, ...], Inner] = {}
     for where, path, document, values in _places(head):
         start = replace(head, document=document, values=tuple(values[:MAX_ENTRIES]))
-        sure = [pair for pair in _guesses(start, meant(start)) if pair[0].score >= SURE and pair[1].name not in PLAIN]
+        guesses = _guesses(start, [only] if only else meant(start))
+        sure = [pair for pair in guesses if pair[0].score >= SURE and pair[1].name not in PLAIN]
         if sure:
             found.setdefault(path, Inner(where, sure[0][1], path, document, values))
     if not found:
