@@ -33,7 +33,8 @@ LEFT, LEFT_OFTEN, OFTEN, LEAST_BROKEN = 0.1, 0.25, 0.25, 100_000
 ``OFTEN`` of the pairs lose it; tokens written anew from which that is told."""
 STAYED = 0.35
 """The share of a prompt that may go with messages that are left out where the rest could have been read."""
-CLOCK = re.compile(r"(?:[\w' ]{0,40}[:=]? ?)?(?:\d{4}-\d\d-\d\d[T ])?\b\d{1,2}:\d\d(?::\d\d)?\b")
+_CLOCK = re.compile(r"(?:[\w' ]{0,40}[:=]? ?)?(?:\d{4}-\d\d-\d\d[T ])?\b\d{1,2}:\d\d(?::\d\d)?\b")
+"""A time of day with what names it: at the front of a prompt it makes each minute another prefix."""
 REST, LEAST_HEADS, MOSTLY = 4, 3, 0.75
 """Times its head that a prompt has at least; how many prompts read the head at least, and which share of them."""
 
@@ -60,7 +61,7 @@ def _counted(transcript: Transcript) -> str:
 def _front(transcript: Transcript) -> str:
     """That a time of day stands at the front of the prompt, in a clause; else ""."""
     first = transcript.messages[0] if transcript.messages else None
-    found = CLOCK.search(first.preview) if first is not None and first.role is Role.SYSTEM else None
+    found = _CLOCK.search(first.preview) if first is not None and first.role is Role.SYSTEM else None
     return f'the system prompt begins with a time of day ("{found[0].strip()}")' if found else ""
 
 

@@ -86,6 +86,16 @@ class Case:
             return compactions[self.number - 1] if self.number else None
         return self.shared.runs.compaction_before(self.request, self.stop)
 
+    @property
+    def before(self) -> Case | None:
+        """The point of that compaction."""
+        last = self.previous
+        if last is None:
+            return None
+        known = self.weighed.transcript.compactions
+        n = self.number - 1 if self.what == COMPACTION else next(n for n, c in enumerate(known) if c is last)
+        return Case(self.shared, COMPACTION, n, last.request, last.boundary, last)
+
     @cached_property
     def run(self) -> range:
         """Steps since the previous compaction (or the start) up to this point, this one's own left out."""

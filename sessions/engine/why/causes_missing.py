@@ -70,9 +70,6 @@ def not_asked(case: Case) -> Iterable[Explanation]:
     when = BETWEEN_TURNS.get(case.agent.asked)
     if (case.error and case.error.kind != ErrorKind.CONTEXT) or when is None:
         return
-    if case.error is not None and case.error.count > 1:
-        # A run ends where it fails: the trigger was asked between the tries.
-        return
     limit = case.usual or 0
     if not case.shared.has_usage:
         return
@@ -85,9 +82,10 @@ def not_asked(case: Case) -> Iterable[Explanation]:
         because = f"{case.agent.label} checks its trigger when a run {when}, and none ended over {limit:,}"
         if case.error is not None and case.error.tokens and case.error.limit:
             because += f"; the run reached {case.error.tokens:,} of {case.error.limit:,}"
-        # Where nothing was refused, the agent may have worked with another limit as well.
-        is_known = case.what == ERROR and (case.window_is_known or not (case.error and case.error.limit))
-        left = (SETTING,) if is_known else (SETTING, "a higher limit")
+        # Where nothing was refused, or the window is not known, the agent may have worked with another limit as well;
+        # pi asks once more behind the last of several tries, and goes by the error's words then.
+        known = (case.window_is_known or not case.error.limit) and case.error.count == 1 if case.error else False
+        left = (SETTING,) if known else (SETTING, "a higher limit")
         yield Explanation(NOT_ASKED, PASSED | Fact.TIMING, because, (_over_row(case, limit),), left)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sessions.engine.transcript.types import Label
-from sessions.engine.weigh.calibration.context_windows import CLIENT
+from sessions.engine.weigh.calibration.context_windows import CLIENT, RECORDED
 from sessions.engine.why.account import COUNTED, FILLED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.causes import CAUSES, REACHED, SWITCH, WINDOW
 from sessions.engine.why.shared import thresholds_of
@@ -80,14 +80,11 @@ def small_window(case: Case) -> Iterable[Explanation]:
 
 def fallen_window(case: Case) -> Iterable[Explanation]:
     """The recorded window fell within the session though the model stayed the same (verdicts 3.35)."""
-    transcript, steps, at = case.weighed.transcript, case.weighed.steps, case.position
-    sent = [transcript.requests[step.request] for step in steps[:at]]
-    now = transcript.requests[steps[at].request].window if at < len(steps) else 0
-    now, before = now or transcript.window or 0, max((request.window for request in sent), default=0)
-    names = {request.model for request in sent if request.window == before} | {case.model.name}
-    if case.trigger == "manual" or not now or before < MUCH_LARGER * now or len(names) > 1:
+    before, now = case.agent.own_window(case.shared.windows_until[case.position]), case.own_window
+    if case.trigger == "manual" or case.held.source != RECORDED or before < MUCH_LARGER * now:
         return
-    before, now = case.agent.own_window(before), case.agent.own_window(now)
+    if {case.request_of(k).model for k in range(case.position)} - {"", case.model.name}:
+        return
     row = case.row(f"The transcript records a window of {before:,} tokens, then one of {now:,}", now)
     because = f"the recorded window fell from {before:,} to {now:,} tokens while the model stayed {case.model.name}"
     yield Explanation(WINDOW, FILLED | Fact.CHANGE, because, (row,), advice=LARGER)

@@ -96,9 +96,13 @@ def _firing(firing: Firing) -> dict[str, Any]:
 def _culprit(culprit: Culprit, firing: Firing) -> dict[str, Any]:
     factor = culprit.factor
     return {
-        **{name: getattr(culprit, name) for name in ("message", "size", "tokens")},
+        "message": culprit.message,
+        "size": culprit.size,
+        "tokens": culprit.tokens,
         "factor": None if factor is None else round(factor, 2),
-        **{name: getattr(culprit, name) for name in ("has_media", "tested", "without")},
+        "has_media": culprit.has_media,
+        "tested": culprit.tested,
+        "without": culprit.without,
         "sentence": without_sentence(culprit, firing),
     }
 

@@ -157,18 +157,20 @@ def _more(verdicts: Sequence[Verdict]) -> str:
 def _uneventful(weighed: Weighed) -> Headline:
     """A session that was never compacted: where its context fell, or how far it got; what was cleared in place."""
     falls = shared_facts(weighed).falls
-    fall, short = largest_fall(falls), "" if falls else short_usage(weighed) or odd_usage(weighed)
+    fall = largest_fall(falls)
+    doubts = () if falls else (short_usage(weighed), odd_usage(weighed))
+    doubt, certainty = next((told for told in doubts if told[0]), ("", ""))
     size, transcript = noted_size(weighed) or peak_sentence(weighed), weighed.transcript
     trouble, notes = beside(weighed)
     cache, change = cache_sentence(transcript), causes.CHANGES[causes.CUT] if fall and fall.settings else ""
-    leads = falls_sentence(falls) or short
+    leads = falls_sentence(falls) or doubt
     # Where no message stands in the file, as in a server's log, nothing shows that there was none.
     none = "No compaction." if transcript.messages else ""
     told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, size)
     text = " ".join(filter(None, (*told, notes, ending_sentence(transcript))))
     text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:
-        return Headline(text, text, certainty="possible" if short else "")
+        return Headline(text, text, certainty=certainty)
     return Headline(text, fall.point, fall.because, "possible" if fall.settings else "unknown")
 
 
@@ -204,7 +206,9 @@ def group_document(group: Group) -> dict[str, Any]:
     """One entry of ``events[]`` in ``ctxweb.why/1``."""
     lead = group.lead
     return {
-        **{name: getattr(lead, name) for name in ("what", "trigger", "cause")},
+        "what": lead.what,
+        "trigger": lead.trigger,
+        "cause": lead.cause,
         "cause_label": lead.label,
         "certainty": lead.certainty,
         "n": group.n,

@@ -43,22 +43,25 @@ UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 _FIGURE = re.compile(r"\d[\d,]*")
 _SUMMARY = re.compile(r"^.{0,40}summar", re.IGNORECASE)
-IMPOSSIBLE = 2
-"""A usage over so many times the recorded window is of several requests together."""
+IMPOSSIBLE, FAR_OVER = 2, 1.25
+"""A usage over so many times the recorded window is of several requests together; over so many times a peak one that
+the peak leaves out is told."""
 
 
-def short_usage(weighed: Weighed) -> str:
-    """That the two newest usages are a small part of the text that was sent, in a sentence of the last; else ""."""
+def short_usage(weighed: Weighed) -> tuple[str, str]:
+    """That the two newest usages are a small part of the text that was sent, in a sentence of the last, and how sure
+    its cause is; "" twice where they are not.
+    """
     texts, requests = shared_facts(weighed).text_until, weighed.transcript.requests
     known = [(step, u) for step in weighed.steps if (u := requests[step.request].usage) and u.context]
     newest = known[-2:]
     texts_of = [(usage.context, texts[step.stop]) for step, usage in newest]
     is_short = all(text >= PARTIAL_FACTOR * size and text - size >= LEAST_CUT for size, text in texts_of)
     if not newest or not is_short or weighed.transcript.clearings:
-        return ""
+        return "", ""
     size, text = texts_of[-1]
     told = f"The server counted {size:,} tokens at {request_words(newest[-1][0].request)}, its text has about {text:,}"
-    return f"{told}: not all of it was sent, it cut the prompt, or left cached tokens out (possible)."
+    return f"{told}: not all of it was sent, it cut the prompt, or left cached tokens out (possible).", "possible"
 
 
 def noted_size(weighed: Weighed) -> str:
@@ -75,11 +78,8 @@ def noted_size(weighed: Weighed) -> str:
     is_told = is_cut or (OWN_COUNT in own and figure > FAR_MORE * size > 0)
     stale = f"; the file holds about {size:,}" if is_told else ""
     stale += ": the server may cut the prompt there (possible)" if is_cut else ""
-    if (
-        is_told
-        and not is_cut
-        and any(message.summary or _SUMMARY.search(message.preview) for message in transcript.messages[:1])
-    ):
+    begins = any(message.summary or _SUMMARY.search(message.preview) for message in transcript.messages[:1])
+    if is_told and not is_cut and begins:
         stale += ", and begins with a summary, so the count is of before it (possible)"
     settings = (event.words for event in transcript.events if event.kind == EventKind.SETTINGS)
     words = next(settings, "") or f"{own}{of_window}{stale}"
@@ -93,7 +93,9 @@ def peak_sentence(weighed: Weighed) -> str:
     """The largest context, usages that cannot be right left out; its share where that is 1% or more."""
     shared = shared_facts(weighed)
     requests, doubled = weighed.transcript.requests, is_doubled(weighed.transcript)
-    known = {r.index: r.usage for r in requests if r.usage and r.index not in shared.spikes}
+    sent = [request for request in requests if request.usage and request.index not in shared.spikes]
+    # A call beside the branch is none of its requests, but where none of these has usage.
+    known = {r.index: r.usage for r in [r for r in sent if r.on_branch] or sent if r.usage}
     sizes = {index: usage.input if doubled else usage.context for index, usage in known.items()}
     label = "" if sizes else f" ({Label.ESTIMATED.value})"
     sizes = sizes or {k: tokens for k, tokens in enumerate(weighed.estimated) if tokens is not None}
@@ -194,8 +196,9 @@ def listed_part(weighed: Weighed) -> str:
 
 
 def _implausible(weighed: Weighed, shared: Shared, peak: int) -> str:
-    """The largest usage over a peak that cannot be right, which the peak leaves out, in a clause; else ""."""
+    """The largest usage far over a peak that cannot be right, which the peak leaves out, in a clause; else ""."""
     known = ((usage.context, index) for index in shared.spikes if (usage := usage_of_request(weighed, index)))
     most, index = max(known, default=(0, 0))
     is_last = bool(weighed.steps) and index == weighed.steps[-1].request
-    return f"; {'the last request' if is_last else request_words(index)} reports {most:,}" if most > peak else ""
+    named = "the last request" if is_last else request_words(index)
+    return f"; {named} reports {most:,}" if most > FAR_OVER * peak else ""

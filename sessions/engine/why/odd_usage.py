@@ -10,14 +10,18 @@ from sessions.engine.why.shared import agree, shared_facts
 LEAST_CHUNKS, MANY_TIMES, LIKE_TEXT = 20, 5, 0.5
 """Tokens of a reply from which a prompt that is a multiple of them shows chunks; times the text that stands before it;
 the share within which one part is that text."""
-LEAST_GROWN, LEAST_GROWTHS, FOLD, SHOWN = 1_000, 4, 3, 4
+LEAST_GROWN, LEAST_SIZES, FOLD, SHOWN = 1_000, 4, 3, 4
 """Tokens that a usage grew by, over so many requests and to so many times what it was, from which that is told where
 five times what came is less; sizes that are told."""
 
 
-def odd_usage(weighed: Weighed) -> str:
-    """What shows that the usage is no size of a prompt, in a sentence; else ""."""
-    return _chunks_added(weighed) or _grown_alone(weighed)
+def odd_usage(weighed: Weighed) -> tuple[str, str]:
+    """What shows that the usage is no size of a prompt, in a sentence, and how sure that is; "" twice without it.
+
+    Chunks are seen by an estimate of the text as well, so no more than likely; a growth is a fact.
+    """
+    chunks = _chunks_added(weighed)
+    return (chunks, "likely") if chunks else (_grown_alone(weighed), "")
 
 
 def _chunks_added(weighed: Weighed) -> str:
@@ -30,8 +34,7 @@ def _chunks_added(weighed: Weighed) -> str:
     _, most = max(long, key=lambda one: _size(one[1]))
     size, n = _size(most), _written(most)
     told = f"The usage of {request_words(most.index)}, {size:,} tokens, is no size of a prompt: it is {n:,} times"
-    hedge = "" if len(long) > 1 else " (likely)"
-    return f"{told} {size // n:,}, and the reply has {n:,} tokens; the usage of each chunk was added up{hedge}."
+    return f"{told} {size // n:,}, and the reply has {n:,} tokens; the usage of each chunk was added up (likely)."
 
 
 def _is_multiple(request: Request, text: int) -> bool:
@@ -46,13 +49,13 @@ def _grown_alone(weighed: Weighed) -> str:
         return ""  # what tools brought may not be in the file
     sent = [(step, request) for step in weighed.steps if (request := transcript.requests[step.request]).usage]
     sizes = [_size(request) for _, request in sent]
-    if len(sizes) < LEAST_GROWTHS:
+    if len(sizes) < LEAST_SIZES:
         return ""
     most = sizes.index(max(sizes))
     span = range(sent[0][0].stop, sent[most][0].stop)
     written = sum(_written(request) for _, request in sent[:most])
     came, grown = max(written, sum(weighed.tokens[span.start : span.stop])), sizes[most] - sizes[0]
-    if most + 1 < LEAST_GROWTHS or grown < LEAST_GROWN or grown < MANY_TIMES * came or sizes[most] < FOLD * sizes[0]:
+    if most + 1 < LEAST_SIZES or grown < LEAST_GROWN or grown < MANY_TIMES * came or sizes[most] < FOLD * sizes[0]:
         return ""
     if sizes[: most + 1] != sorted(sizes[: most + 1]):
         return ""

@@ -191,8 +191,8 @@ class Shared:
     @cached_property
     def windows_until(self) -> list[int]:
         """The largest window that the first n requests record, for every n; 0 where they record none."""
-        requests = self.weighed.transcript.requests
-        return [0, *accumulate((requests[step.request].window for step in self.weighed.steps), max)]
+        requests, usual = self.weighed.transcript.requests, self.weighed.transcript.window or 0
+        return [0, *accumulate((requests[step.request].window or usual for step in self.weighed.steps), max)]
 
     @cached_property
     def text_until(self) -> list[int]:

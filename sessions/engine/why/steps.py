@@ -160,8 +160,8 @@ def _once(case: Case, because: str) -> str:
         return ""
     if case.compaction is not None:
         return ONCE
-    n_gone = len(range(previous.boundary)) - len(previous.preserved)
-    return "" if n_gone > 0 or previous.outside else "the compaction right before took nothing out"
+    is_vain = case.before is not None and not case.before.gone and not previous.outside
+    return "the compaction right before took nothing out" if is_vain else ""
 
 
 def _size(case: Case, because: str) -> str:

@@ -22,8 +22,8 @@ from sessions.engine.why.shared import shared_facts
 from sessions.engine.why.windows import differ
 
 LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS, MANY_CUT, MOST_LIMITS = 3, 2, 2, 3, 3
-"""Answers from which usage that is missing is told, calls beside them of which it is known;
-tools that are told; replies of exactly one size from which they are likely cut; limits that are told."""
+"""Answers from which usage that is missing is told, and known calls beside the branch from which it is; tools that are
+told; replies of one size from which they are likely cut off there; limits that are told."""
 
 
 class Beside(NamedTuple):
@@ -79,9 +79,11 @@ def _cleared(weighed: Weighed) -> str:
 
 
 def _of_tools(weighed: Weighed) -> str:
-    """The tools of which most results were cleared, where that is recorded, in brackets; else ""."""
+    """The tools of which most results were cleared, where that is recorded, with their numbers; else ""."""
     tool_of = shared_facts(weighed).tool_of
     tools = Counter(tool_of[call] for one in weighed.transcript.clearings for call in one.calls if tool_of.get(call))
+    if len(tools) == 1:
+        return f" of {next(iter(tools))}"
     told = ", ".join(f"{count:,} of {name}" for name, count in tools.most_common(MOST_TOOLS))
     return f" ({told})" if told else ""
 
@@ -114,8 +116,8 @@ def _partly_blind(weighed: Weighed) -> str:
     """On how many of the answers no usage is recorded though others have theirs, in a sentence; else ""."""
     requests = weighed.transcript.requests
     sent = [r for r in requests if not r.aborted and (r.message is not None or not r.on_branch)]
-    blind = [r for r in sent if r.usage is None or not r.usage.context]
-    known = [r for r in sent if r not in blind]
+    known = [r for r in sent if r.usage and r.usage.context]
+    blind = [r for r in sent if not r.usage or not r.usage.context]
     is_known = any(r.on_branch for r in known) or len(known) >= LEAST_KNOWN
     if not blind or len(sent) < LEAST_BLIND or not is_known or 4 * len(blind) < len(sent):
         return ""

@@ -40,8 +40,7 @@ FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_media.media_as_text, causes_usage.cache_left_out, causes_plain.smaller_model, causes_plain.changed_model,
     causes_after.full_again, causes_after.one_message, causes_after.every_step, causes_floor.overhead,
     causes_floor.retained, causes_window.wrong_window, causes_window.small_window, causes_window.fallen_window,
-    causes_window.smaller_later,
-    causes_plain.stated, causes_plain.reached,
+    causes_window.smaller_later, causes_plain.stated, causes_plain.reached,
 )  # fmt: skip
 NOT_COMPACTED: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
     causes_refused.failed, causes_refused.other_error, causes_refused.media_limit, causes_floor.body_size,
@@ -311,8 +310,7 @@ def is_stop(case: Case) -> bool:
 
 def _stopped(case: Case) -> Verdict:
     """The agent stopped itself: for what made the last compaction needed, where that can be told (verdicts 3.28)."""
-    before = ((n, c) for n, c in enumerate(case.weighed.transcript.compactions) if c is case.previous)
-    last = next((_verdict(Case(case.shared, COMPACTION, n, c.request, c.boundary, c)) for n, c in before), None)
+    last = _verdict(case.before) if case.before else None
     if last is None or last.cause in NO_HARM:
         return _told(case, _unknown(case, ()), ())
     because = f"compacting did not help. The last compaction: {last.because}"
