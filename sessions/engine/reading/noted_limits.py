@@ -34,9 +34,9 @@ def noted_limits(transcripts: tuple[Transcript, ...], source: Source) -> tuple[T
 
 
 def _met(transcript: Transcript) -> bool:
-    """Whether a request was refused for its size, or a reply cut off."""
-    is_cut = any(e.kind == EventKind.REPLY_CUT or e.words.startswith(CUT_OFF) for e in transcript.events)
-    return is_cut or bool(transcript.errors)
+    """Whether a request was refused for its size, a reply cut off, or a compaction broken off."""
+    met = EventKind.REPLY_CUT, EventKind.COMPACTION_CANCELLED
+    return bool(transcript.errors) or any(e.kind in met or e.words.startswith(CUT_OFF) for e in transcript.events)
 
 
 def _limits_in(source: Source) -> list[tuple[str, int]]:

@@ -127,7 +127,8 @@ def _at_maximum(transcript: Transcript, source: Source) -> Transcript:
     found = []
     outputs = Counter(r.usage.output for r in transcript.requests if r.usage and not r.usage.placeholder)
     most = max(outputs, default=0)
-    is_alike = most >= LEAST_ALIKE and outputs[most] >= MANY_ALIKE
+    # A limit shows where the others vary: replies that are all alike were made so.
+    is_alike = most >= LEAST_ALIKE and MANY_ALIKE <= outputs[most] < len(outputs)
     limits = MAXIMA | ({most} if is_alike else frozenset())
     exact = [r for r in transcript.requests if r.usage and r.usage.output in limits and not r.usage.placeholder]
     for request, stop, origin in _untold(transcript, exact):

@@ -26,6 +26,7 @@ BODY = "body_size_limit"
 MEDIA_LIMIT = "media_limit"
 SUMMARY_LONG = "summary_request_too_long"
 FAILED = "compaction_failed"
+NOTHING = "nothing_to_compact"
 REQUEST_FAILED = "request_failed"
 CUT_REPLY = "reply_cut_off"
 PLACEHOLDER = "placeholder_summary"
@@ -63,6 +64,7 @@ CAUSES = {
     MEDIA_LIMIT: "picture or document over a limit",
     SUMMARY_LONG: "summary request too long",
     FAILED: "compaction failed",
+    NOTHING: "nothing to compact",
     REQUEST_FAILED: "ended by an error or a limit",
     CUT_REPLY: "the reply was cut off",
     PLACEHOLDER: "the summary is a placeholder",

@@ -11,10 +11,13 @@ from sessions.engine.why.account import AFTER, COUNTED, STANDING, UNLISTED, Expl
 from sessions.engine.why.case import MISSING, Case
 from sessions.engine.why.causes import BODY, CAUSES, OVERHEAD, RETAINED, WINDOW, Evidence
 from sessions.engine.why.culprits import has_media
+from sessions.engine.why.runs import source_of
 from sessions.engine.why.said import quoted
 
 LEAST_BODY = 4_000_000
 """Bytes under which no known limit of request bodies lies."""
+LARGEST_BYTES, LARGEST_PART = 10_000, 0.3
+"""Bytes, and the share of a request's, from which the largest message of one that was refused for them is named."""
 PART_OF_LIMIT = 0.5
 """Share of a limit that a refusal names under which what the transcript holds does not explain it."""
 NEARLY_ALL, HALF = 0.9, 0.5
@@ -33,7 +36,7 @@ def overhead(case: Case) -> Iterable[Explanation]:
         limit = case.error.limit or case.window
     own, is_seen_again = case.shared.standing, case.shared.is_compacted
     if case.counted_overhead:
-        yield _counted_overhead(case, case.counted_overhead, limit)
+        yield _counted_overhead(case, case.counted_overhead)
         return
     if case.shared.is_hidden_growing:
         # Files that the agent sends and does not write down come and go: what is hidden is not fixed.
@@ -68,11 +71,15 @@ def overhead(case: Case) -> Iterable[Explanation]:
     first = case.shared.measured[0] if case.shared.measured else None
     if case.threshold is None and case.error is None and first == 0:
         because += f"; the first request had {case.weighed.recorded.context[first]:,}"
-    against = (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
+    against: tuple[str, ...] = (
+        (f"{answered:,} tokens were answered",) if own > case.window and answered > case.window else ()
+    )
+    least = min((case.shared.runs.contexts[k] for k in case.shared.measured), default=own)
+    against += (f"a request had {least:,} tokens in all",) if least < NEARLY_ALL * own else ()
     yield Explanation(OVERHEAD, STANDING, because, (row,), tuple(left), against)
 
 
-def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
+def _counted_overhead(case: Case, own: int) -> Explanation:
     """What the agent itself counted of the system prompt and the tools, before anything that a compaction can take."""
     said = case.said or own
     row = case.row(f"The agent counted {own:,} tokens of system prompt and tools, {said:,} in all", own)
@@ -80,7 +87,9 @@ def _counted_overhead(case: Case, own: int, limit: int) -> Explanation:
     reached = [one for one in case.thresholds if one.tokens <= own]
     over = f", over {reached[0].name}, {reached[0].tokens:,}" if reached else f"; the window is {case.window:,}"
     because += over if case.window_is_known else ""
-    against = () if own >= HALF * max(said, min(limit, said)) else (f"{said - own:,} tokens are messages",)
+    against: tuple[str, ...] = () if own >= HALF * said else (f"{said - own:,} tokens are messages",)
+    lowest = min((one.tokens for one in case.thresholds), default=0) if case.window_is_known else 0
+    against += (f"{said:,} tokens are far under {lowest:,}, the threshold",) if said < HALF * lowest else ()
     left: tuple[str, ...] = () if case.compaction is not None and case.compaction.standing is not None else (UNLISTED,)
     left += () if reached and case.window_is_known else (CAUSES[WINDOW],)
     return Explanation(OVERHEAD, STANDING | Fact.FIGURE, because, (row,), left, against)
@@ -196,10 +205,22 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
         named = case.row(f"The refusal names {error.limit:,} bytes", error.limit, "bytes")
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
     words = f": {quoted(error)}" if error.words else ""
-    n_media = sum(has_media(case.weighed.transcript.messages[i]) for i in case.media)
     because = f"the provider refused the request for its bytes, not for its tokens{status_of(error, words)}{words}"
-    because += f"; {counted(n_media, 'picture or document', 'pictures and documents')} in it" if n_media else ""
-    return Explanation(BODY, WORDS, because, rows)
+    return Explanation(BODY, WORDS, f"{because}{held_in_bytes(case)}", rows)
+
+
+def held_in_bytes(case: Case) -> str:
+    """What of a request refused for its bytes the file shows: its pictures, else its largest message, in a clause."""
+    messages, until = case.weighed.transcript.messages, case.shared.bytes_until
+    if n_media := sum(has_media(messages[i]) for i in case.media):
+        return f"; {counted(n_media, 'picture or document', 'pictures and documents')} in it"
+    listed = (*case.kept, *range(min(case.start, case.stop), case.stop))
+    largest = max(listed, key=lambda i: until[i + 1] - until[i], default=0)
+    n_bytes = until[largest + 1] - until[largest] if listed else 0
+    if n_bytes < max(LARGEST_BYTES, LARGEST_PART * _wire_bytes(case)):
+        return ""
+    source = source_of(messages[largest], case.shared.tool_of)
+    return f"; message {largest:,}, {source}, is {n_bytes:,} bytes of what the file holds"
 
 
 def status_of(error: ProviderError, words: str = "") -> str:

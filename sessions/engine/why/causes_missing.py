@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -21,6 +22,8 @@ READS_USAGE = frozenset({"pi", "opencode"})
 """Agents whose trigger does nothing while no usage is known."""
 NOT_ON = "no compaction is recorded"
 EITHER = ("a trigger that was off", "a trigger that did not start")
+OWN_STOP = re.compile(r"^context limit reached .{0,4}/compact or /clear", re.IGNORECASE)
+"""What Claude Code says where it asks no more by itself, under the window (public reports, 18152 and 18159)."""
 IDLE = 8 * 3_600
 """Seconds without a message after which a session was taken up again."""
 
@@ -110,6 +113,8 @@ def off(case: Case) -> Iterable[Explanation]:
         yield Explanation(RESUMED, Fact.SIZE | Fact.TIMING, f"{because}; {NOT_ON}", rows, EITHER)
         return
     words = f"{quoted(case.error)}; " if case.error is not None and case.error.words else ""
+    if case.error is not None and OWN_STOP.search(case.error.words):
+        words = f"{quoted(case.error)} is Claude Code's own stop, not a provider's refusal; "
     because = f"{words}{counted(n, 'request')} passed the threshold, {limit:,}{known}"
     if window != case.window:
         because += ": the agent took a larger window, or its trigger was off"

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.weigh.calibration.context_windows import RECORDED
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import (
@@ -263,5 +264,6 @@ def usual_outside(case: Case) -> Iterable[Explanation]:
 
 def _at_usual(case: Case, figure: int, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:
     if USUAL[0] * case.window <= figure <= USUAL[1] * case.window:
-        because = f"the context had reached {100 * figure / case.window:.0f}% of the window"
+        known = f", recorded as {case.window:,}" if case.held.source == RECORDED and figure > case.window else ""
+        because = f"the context had reached {100 * figure / case.window:.0f}% of the window{known}"
         yield Explanation(REACHED, Fact.SIZE, because, rows, UNTOLD)

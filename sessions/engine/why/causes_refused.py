@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind
-from sessions.engine.transcript.types import Kind, ProviderError, RecordedCompaction, Role, Usage
+from sessions.engine.transcript.types import Kind, Label, ProviderError, RecordedCompaction, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import RECORDED, REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import ALL, COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.causes_floor import status_of
+from sessions.engine.why.causes_floor import held_in_bytes, status_of
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import (
     OVERDRAWN,
@@ -43,6 +43,9 @@ ROOM = 0.75
 """Share of the window under which the call that writes the summary fits, whatever its reply may have."""
 NEXT_TO_NOTHING = 0.05
 """Share of the window under which what the file holds does not explain that the summary's call was too long."""
+NOTHING_LEFT = re.compile(r"nothing to compact|already compacted", re.IGNORECASE)
+SMALL, OVER = 0.5, 1.05
+"""Share of the window under which nothing needs to be compacted; times a limit from which an answer contradicts it."""
 IN_A_ROW = 3
 """Compactions without an answer between them that are a loop."""
 FULL = 0.85
@@ -61,6 +64,7 @@ MORE_SENT = 2
 HELD_BACK = re.compile(f"{PASSED_OWN}|{OVERDRAWN}|{UNSENT}", re.IGNORECASE)
 """What an agent says that did not ask the provider: by a limit of its own, or a count that is wrong."""
 OWN_MAXIMUM = "a maximum of the reply's own"
+AGAIN = "Try again: the model takes more."
 NO_LOOP = "Start a new session: compacting does not make this one fit."
 FULL_WINDOW = "Compact, or start a new session: the window is full."
 LONGER = "Raise the context length that the server runs with."
@@ -75,14 +79,24 @@ def failed(case: Case) -> Iterable[Explanation]:
     limit = case.window if case.held.source == REFUSAL else 0
     named = (case.row(f"The provider allows {limit:,} tokens", limit),) if limit else ()
     rows = (*tries_row(case, error), *named)
-    if error.kind == ErrorKind.COMPACTION or ENOUGH.search(error.words):
+    if _is_needless(case, error):
+        because = f"there was nothing left to compact, {quoted(error)}, and the context is far under the window"
+        yield Explanation(causes.NOTHING, Fact.WORDS, because, rows, advice="")
+    elif error.kind == ErrorKind.COMPACTION or ENOUGH.search(error.words):
         yield _failed_for(case, error, causes.FAILED, rows)
     elif error.kind == ErrorKind.BODY:
         because = f"{figures_of(error)}the compaction's own request was refused for its bytes, not for its tokens"
-        because += status_of(error)
+        because += f"{status_of(error)}{held_in_bytes(case)}"
         yield Explanation(causes.BODY, COUNTED | Fact.WORDS, because, rows)
     else:
         yield from _too_long(case, error, rows)
+
+
+def _is_needless(case: Case, error: ProviderError) -> bool:
+    """Whether there was nothing to compact and no need to: far under the window, and nothing refused for its size."""
+    if not NOTHING_LEFT.search(error.words) or not case.window_is_known or case.true >= SMALL * case.window:
+        return False
+    return not any(one.kind in (ErrorKind.CONTEXT, ErrorKind.BODY) for one in case.weighed.transcript.errors)
 
 
 def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:
@@ -349,6 +363,13 @@ def other_window(case: Case) -> Iterable[Explanation]:
     if error is None or error.kind != ErrorKind.CONTEXT or not error.limit or not case.assumed:
         return
     limit, sent = error.limit, error.tokens or case.true
+    if answered := _answered_over(case, error.model, limit):
+        text = f"{answered:,} tokens were answered, the refusal names a limit of {limit:,}"
+        because = f"the provider named a limit of {limit:,} for that request alone: {sent:,} were sent, and"
+        because += f" {answered:,} were answered in this session"
+        row = case.row(text, answered, label=Label.MEASURED.value)
+        yield Explanation(causes.WINDOW, COUNTED | Fact.FIGURE, because, (row,), (SETTING,), advice=AGAIN)
+        return
     if case.assumed < 1.2 * limit or sent < (1 - AGREE) * limit or not case.thresholds:
         # What an agent works with whose trigger is not known is the model's window at most by our guess.
         return
@@ -363,6 +384,15 @@ def other_window(case: Case) -> Iterable[Explanation]:
     left += (causes.CAUSES[causes.SWITCH],) if case.shared.n_models > 1 else ()
     because = f"the agent worked with {case.window:,} tokens, the provider allows {limit:,}; {sent:,} were sent"
     yield Explanation(causes.FALLBACK if is_fallback else causes.WINDOW, COUNTED, because, (row,), left)
+
+
+def _answered_over(case: Case, model: str, limit: int) -> int:
+    """The largest context that the refused model answered in this session, where it is well over a limit; else 0."""
+    requests = case.weighed.transcript.requests
+    own = (u.context for r in requests if r.index not in case.shared.spikes and (u := r.usage))
+    most = max(own, default=0)
+    is_one = len({request.model for request in requests} | {model} - {""}) <= 1
+    return most if is_one and most > OVER * limit else 0
 
 
 def partial_usage(case: Case) -> Iterable[Explanation]:

@@ -14,7 +14,7 @@ from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
 from sessions.engine.why.ending import ending_sentence
 from sessions.engine.why.falls import falls_sentence, largest_fall
-from sessions.engine.why.largest import listed_part, noted_size, peak_sentence, short_usage
+from sessions.engine.why.largest import listed_part, noted_size, peak_sentence, short_usage, total_sentence
 from sessions.engine.why.odd_usage import odd_usage
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import shared_facts
@@ -26,7 +26,10 @@ UNTOLD_END = 3.5
 """A compaction that began and did not end, without a word why: one with a cause tells more."""
 STOPPED, RECOVERED, NOT_COME = 100.0, 5.0, 3.0
 """A refusal that ended the session leads always; one that an answer followed, a compaction that did not come."""
-PLAIN = {causes.REACHED: 1.0, causes.MANUAL: 1.0, causes.CANNOT_TELL: 1.8, causes.AFTER_REFUSAL: 6.0, causes.GREW: 4.5}
+PLAIN = {
+    causes.NOTHING: 0.5, causes.REACHED: 1.0, causes.MANUAL: 1.0, causes.CANNOT_TELL: 1.8, causes.AFTER_REFUSAL: 6.0,
+    causes.GREW: 4.5,
+}  # fmt: skip
 NORMAL = frozenset({causes.REACHED, causes.MANUAL, causes.SWITCH, causes.CANNOT_TELL})
 NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
@@ -70,7 +73,8 @@ def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdi
 def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
     """Whether a session ended with a refusal, a failed compaction or an error: then it is told first of several."""
     lead = leading(verdicts, n_requests)
-    return lead is not None and lead.what == ERROR and lead.request >= n_requests
+    is_harm = lead is not None and lead.what == ERROR and lead.cause != causes.NOTHING
+    return lead is not None and is_harm and lead.request >= n_requests
 
 
 def order(verdicts: Sequence[Verdict], n_requests: int) -> tuple[bool, bool]:
@@ -81,13 +85,15 @@ def order(verdicts: Sequence[Verdict], n_requests: int) -> tuple[bool, bool]:
 def is_trouble(verdict: Verdict) -> bool:
     """Whether a list has to show it: refused, not compacted, or compacted for a likely cause that is not normal."""
     if verdict.what != COMPACTION:
-        return True
+        return verdict.cause != causes.NOTHING
     return verdict.cause not in NORMAL and verdict.certainty in ("certain", "likely")
 
 
 def weight(verdict: Verdict, n_requests: int) -> float:
     """What an event cost the user, times how sure its cause is."""
-    if verdict.is_attempt and verdict.because.startswith(UNFINISHED):
+    if verdict.cause == causes.NOTHING:
+        cost = PLAIN[causes.NOTHING]
+    elif verdict.is_attempt and verdict.because.startswith(UNFINISHED):
         cost = UNTOLD_END
     elif verdict.what == ERROR:
         cost = STOPPED if verdict.request >= n_requests else RECOVERED
@@ -146,6 +152,7 @@ def _more(verdicts: Sequence[Verdict]) -> str:
         said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
         hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
         told = v.size if v.label == OVER_LIMIT else v.label
+        said = "try" if v.cause == causes.NOTHING else said
         others[said, "" if v.cause == causes.FAILED else f" ({told}{hedge})"] += v.count
     if not others:
         return ""
@@ -166,7 +173,8 @@ def _uneventful(weighed: Weighed) -> Headline:
     leads = falls_sentence(falls) or doubt
     # Where no message stands in the file, as in a server's log, nothing shows that there was none.
     none = "No compaction." if transcript.messages else ""
-    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, size)
+    sizes = (size,) if cache else (size, total_sentence(weighed))
+    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, *sizes)
     text = " ".join(filter(None, (*told, notes, ending_sentence(transcript))))
     text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:

@@ -1,6 +1,8 @@
-"""Usage that is no size of a prompt: added up over a stream's chunks, or growing by what never came (verdicts 3.42)."""
+"""Usage that is no size of a prompt: chunks added up, growth by what never came, ups and downs (verdicts 3.42)."""
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 from sessions.engine.base.words import request_words
 from sessions.engine.transcript.types import Request
@@ -10,6 +12,8 @@ from sessions.engine.why.shared import agree, shared_facts
 LEAST_CHUNKS, MANY_TIMES, LIKE_TEXT = 20, 5, 0.5
 """Tokens of a reply from which a prompt that is a multiple of them shows chunks; times the text that stands before it;
 the share within which one part is that text."""
+SWING, LEAST_SWINGS = 1.5, 3
+"""Times the request before, or after, that a usage has; how often it rises and falls by that, so that it is told."""
 LEAST_GROWN, LEAST_SIZES, FOLD, SHOWN = 1_000, 4, 3, 4
 """Tokens that a usage grew by, over so many requests and to so many times what it was, from which that is told where
 five times what came is less; sizes that are told."""
@@ -21,7 +25,7 @@ def odd_usage(weighed: Weighed) -> tuple[str, str]:
     Chunks are seen by an estimate of the text as well, so no more than likely; a growth is a fact.
     """
     chunks = _chunks_added(weighed)
-    return (chunks, "likely") if chunks else (_grown_alone(weighed), "")
+    return (chunks, "likely") if chunks else (_grown_alone(weighed) or _up_and_down(weighed), "")
 
 
 def _chunks_added(weighed: Weighed) -> str:
@@ -62,6 +66,22 @@ def _grown_alone(weighed: Weighed) -> str:
     told = ", ".join(f"{size:,}" for size in sizes[:SHOWN])
     told = f"The usage grows from request to request, {told} … {sizes[most]:,}, while about {came:,} tokens came"
     return f"{told}: the server counts, or adds, what the file does not hold."
+
+
+def _up_and_down(weighed: Weighed) -> str:
+    """That the usage rises and falls by half and more, again and again, with nothing taken out, else ""."""
+    transcript = weighed.transcript
+    sent = [request for step in weighed.steps if (request := transcript.requests[step.request]).usage]
+    if transcript.compactions or transcript.clearings or len({request.model for request in sent}) > 1:
+        return ""
+    sizes = [_size(request) for request in sent]
+    pairs = list(pairwise(sizes))
+    falls = [k for k, (before, size) in enumerate(pairs) if before >= LEAST_GROWN and before >= SWING * size]
+    if min(len(falls), sum(size >= SWING * before for before, size in pairs)) < LEAST_SWINGS:
+        return ""
+    told = ", ".join(f"{size:,}" for size in sizes[max(0, falls[0] - 1) :][:SHOWN])
+    told = f"The usage goes up and down {len(falls):,} times with nothing taken out: {told} …"
+    return f"{told}; whether as much was sent, or only counted, the file does not say."
 
 
 def _size(request: Request) -> int:

@@ -109,9 +109,6 @@ MEANINGS = (
         "Raise that limit, or lower what is kept free for the reply.",
     ),
     _meaning(
-        r"each request allows [\d,]{7,}", "it was broken off", "Lower the maximum of a reply: it may leave no room.",
-    ),
-    _meaning(
         r"might exceed the remaining", "the agent held it back before it was sent",
         "Send less at once: pictures and large files one by one.",
     ),

@@ -42,6 +42,8 @@ THOUGHT = 0.1
 """Share of the window from which the reasoning of replies may be what a refusal counts and a usage does not."""
 FAR, FAR_BY_TABLE = 0.8, 0.4
 """Share of a recorded window, and of one that a table names, under which a refusal shows that it was not the limit."""
+LITTLE, LITTLE_TOKENS, POOR, POOR_TOKENS = 0.05, 2_000, 0.02, 500
+"""Share of its context, and tokens, up to which what a compaction left is next to nothing; the same of a summary."""
 APART = 0.1
 """The share by which the record's own figure differs from what a clause names: then it is told as well."""
 MOST = 8
@@ -149,7 +151,8 @@ def with_figures(case: Case, because: str) -> str:
     figures = over_limit(error) or newest_before(case) if error is not None and error.kind != ErrorKind.BODY else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
-    told = (because, _once(case, because), _size(case, because), _none_before(case, because), in_vain(case))
+    size, none = _size(case, because), _none_before(case, because)
+    told = (because, _once(case, because), size, _left(case, because + size), none, in_vain(case))
     return "; ".join(filter(None, told))
 
 
@@ -162,6 +165,16 @@ def _once(case: Case, because: str) -> str:
         return ONCE
     is_vain = case.before is not None and not case.before.gone and not previous.outside
     return "the compaction right before took nothing out" if is_vain else ""
+
+
+def _left(case: Case, told: str) -> str:
+    """That a compaction left next to nothing, by the record's own figures or its summary, in a clause; else ""."""
+    before, after = (case.compaction.tokens_before, case.compaction.tokens_after) if case.compaction else (None, None)
+    if before and after and after <= min(LITTLE * before, LITTLE_TOKENS) and f"{after:,} after" not in told:
+        return f"it left next to nothing, {after:,} of {before:,} tokens"
+    place = case.compaction.message if case.compaction else None
+    size, gone = case.weighed.tokens[place] if place is not None else 0, sum(case.weighed.tokens[i] for i in case.gone)
+    return f"its summary has {size:,} tokens for {gone:,}" if 0 < size <= min(POOR * gone, POOR_TOKENS) else ""
 
 
 def _size(case: Case, because: str) -> str:

@@ -140,7 +140,8 @@ class Verdict:
         if self.cause == causes.CUT_REPLY:
             return f"Reply cut off at {request_words(max(self.request - 1, 0))}"
         if self.is_attempt:
-            return f"Compaction failed{times} before {where}"
+            tried = "Asked to compact" if self.cause == causes.NOTHING else "Compaction failed"
+            return f"{tried}{times} before {where}"
         ended = "Failed" if times else "Ended"
         return f"{ended if self.cause == causes.REQUEST_FAILED else 'Refused'}{times} at {where}"
 

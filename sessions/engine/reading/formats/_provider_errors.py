@@ -65,7 +65,7 @@ _CONTEXT = re.compile(
     r"|maximum prompt length|exceeded model token limit|reduce the length of the messages"
     r"|n(?:ot|'t) fit (?:in|into|within) (?:the |its )?(?:model'?s )?context"
     r"|context window (?:will|has) overflow|maximum allowed input length|token count of \d+ exceeds the limit"
-    r"|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
+    r"|context shift is disabled|ContextWindowExceed|ContextOverflow|exit_context|context is too large to send",
     re.IGNORECASE,
 )
 _CODE = re.compile(r"context_length_exceeded")

@@ -28,6 +28,8 @@ from sessions.engine.reading.formats._values import (
 from sessions.engine.transcript.recorded_events import OWN_COUNT
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
+LEAST_ANSWERS = 3
+"""Answers without any tokens counted from which that is told."""
 ORDER = "WHERE session_id = ? ORDER BY created_at, rowid"
 
 
@@ -71,7 +73,9 @@ def _session(source: Source, row: Record, measure: Measured) -> Transcript:
     for message, origin in rows_of(source, "messages", ORDER, (native,)):
         _add(history, message, inside(origin, "parts"), newest)
     sent, made = count_of(row.get("prompt_tokens")), count_of(row.get("completion_tokens"))
-    history.note(sent, f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received")
+    unread = ": its meter stands at 0, and its summary starts by nothing else" if not sent else ""
+    counted = sent or sum(not request.aborted for request in history.requests) >= LEAST_ANSWERS
+    history.note(counted, f"Crush's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received{unread}")
     history.spent = dollars_of(row.get("cost"))
     parent = text_of(row.get("parent_session_id"))
     return history.transcript(native, title=text_of(row.get("title")), parent_id=parent)

@@ -65,12 +65,10 @@ class _Reading:
     unknown: Counter[str] = field(default_factory=Counter)
     origin: Origin = field(init=False)
     n_sent: int = 0
-    most_reply: int = 0
     is_subagent: bool = False
 
     def take(self, record: Record, origin: Origin) -> None:
         kind, self.origin = text_of(record.get("type")), origin
-        self.most_reply = max(self.most_reply, count_of(record.get("maxTokens")))
         if reader := _READERS.get(kind):
             reader(self, record)
         elif kind in ("config.update", "profile.bind"):
@@ -89,9 +87,7 @@ class _Reading:
                 self.thread.refused.pop()
             self.thread.fail(error, of_compaction=kind == ENDED or is_failure)
         elif kind == ENDED:
-            allowed = f"each request allows {self.most_reply:,} tokens of reply" if self.most_reply else ""
-            said = " ".join(filter(None, (self.trigger, CANCELLED)))
-            self.thread.event(EventKind.COMPACTION_CANCELLED, "; ".join(filter(None, (said, allowed))))
+            self.thread.event(EventKind.COMPACTION_CANCELLED, " ".join(filter(None, (self.trigger, CANCELLED))))
 
     def finish(self) -> None:
         """Measure what the steps said; calls without answer and usage are no requests."""

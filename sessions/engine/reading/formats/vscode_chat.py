@@ -1,6 +1,6 @@
 """Chats of VS Code and Copilot in it: rounds of tool calls and their results, summaries (formats 54).
 
-Each round is one request.  Usage of single calls is not recorded.
+Each round is one request.  A turn tells the usage of its last one alone.
 
 A log starts with the whole document (kind 0); then values are set (1), lists cut and appended to (2), values deleted
 (3).  Each piece keeps the place where it was written last, so that its text is found again in the file.
@@ -15,8 +15,9 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, text_blocks, tool_use
+from sessions.engine.reading.formats._counts import sdk_usage
 from sessions.engine.reading.formats._records import inside, objects, stem_of
-from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
 
 Placed = tuple[Any, Origin]
@@ -106,8 +107,9 @@ class _Format(Format):
     label = "VS Code chat"
     source = "Chats of VS Code with Copilot, workspaceStorage/…/chatSessions (JSON or JSONL)"
     coverage = Coverage(
-        compactions=YES, refusals=YES, images=PARTLY, live=PARTLY,
+        usage=PARTLY, compactions=YES, refusals=YES, images=PARTLY, live=PARTLY,
         error="result.errorDetails", compaction="metadata.summary", model="resolvedModel",
+        window="selectedModel.metadata.maxInputTokens",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
@@ -128,7 +130,9 @@ class _Format(Format):
         n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
         history.note(n_attached, f"Attached files and selections: {n_attached:,}, whose text is not in the file")
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
-        return read_as([history.transcript(native or stem_of(source.name), title=title)], skipped)
+        selected = as_dict(as_dict(log.facts.get("inputState")).get("selectedModel"))
+        room = count_of(as_dict(selected.get("metadata")).get("maxInputTokens")) or None
+        return read_as([history.transcript(native or stem_of(source.name), title=title, room=room)], skipped)
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
@@ -155,11 +159,14 @@ def _add(history: Assembly, turn: Turn) -> None:
     model = text_of(metadata.get("resolvedModel")) or text_of(turn.get("modelId")).rpartition("/")[2]
     rounds = [(as_dict(one), inside(place, ROUNDS, n)) for n, one in enumerate(as_list(metadata.get(ROUNDS)))]
     summaries = dict(_summaries(metadata, place))
+    told = as_dict(result).get("usage") or turn.get("usage")
+    usage = sdk_usage(told) or sdk_usage({**metadata, "completionTokens": metadata.get("outputTokens")})
     for number, (one, where) in enumerate(rounds):
         said = _contents(one, where.path)
         if said:
             response = text_of(one.get("id")) or f"{native}.{number}"
-            history.reply(said, (where,), id=f"{native}.{number}", response_id=response, model=model)
+            counted = usage if number == len(rounds) - 1 else None
+            history.reply(said, (where,), id=f"{native}.{number}", response_id=response, model=model, usage=counted)
         results = as_dict(metadata.get(RESULTS))
         for ident in (call.call_id for call in said if call.kind is Kind.TOOL_USE and call.call_id in results):
             answered = inside(place, RESULTS, ident)
@@ -173,7 +180,9 @@ def _add(history: Assembly, turn: Turn) -> None:
     if not rounds:
         parts = [(told, where) for part, where in turn.parts if (told := _contents(part, where.path))]
         if answer := [content for told, _ in parts for content in told]:
-            history.reply(answer, [where for _, where in parts], response_id=f"{native}.reply", model=model)
+            history.reply(
+                answer, [where for _, where in parts], response_id=f"{native}.reply", model=model, usage=usage
+            )
 
 
 def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:

@@ -1,0 +1,96 @@
+"""First lines that a figure of the same file would contradict, and what a compaction, or a request, is told with."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
+from sessions.engine.transcript.types import ProviderError, Transcript
+from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.headline import has_died, headline_of
+from sessions.engine.why.verdicts import verdicts_of
+from tests.engine.sessions import Build
+from tests.engine.test_why_evidence import told
+from tests.engine.test_why_odd_usage import chat
+
+
+def line(transcript: Transcript) -> str:
+    weighed = weigh(transcript)
+    return headline_of(weighed, verdicts_of(weighed)).text
+
+
+def session(n: int = 40, each: int = 1_000) -> Transcript:
+    build = Build()
+    for _ in range(n):
+        build.prompt(each)
+        build.reply()
+    return build.done()
+
+
+def refused(transcript: Transcript, at: int, **facts: object) -> Transcript:
+    message = transcript.requests[at].message if at < len(transcript.requests) else len(transcript.messages)
+    kind = str(facts.pop("kind", "context"))
+    error = ProviderError(kind, at, message or 0, **{"tokens": None, "limit": None, **facts})  # type: ignore[arg-type]
+    return dataclasses.replace(transcript, errors=(error,))
+
+
+@pytest.mark.parametrize(("limit", "is_one"), [(30_000, True), (52_000, False)])
+def test_a_limit_over_which_more_was_answered_is_of_one_request(limit: int, is_one: bool) -> None:
+    """The last request had 53,900: over 1.05 times 30,000, not of 52,000."""
+    said = line(refused(session(), 30, tokens=60_000, limit=limit, words=f"the limit is {limit} tokens"))
+    assert (f"the provider named a limit of {limit:,} for that request alone" in said) is is_one
+    assert ("Try again" in said) is is_one
+
+
+@pytest.mark.parametrize(("each", "is_needless"), [(1_000, True), (3_000, False)])
+def test_nothing_to_compact_is_a_fault_only_where_the_context_is_full(each: int, is_needless: bool) -> None:
+    """At a window of 200,000: 51,000 tokens, and 131,000."""
+    transcript = refused(session(each=each), 40, kind="compaction", of_compaction=True, words="Nothing to compact")
+    found = verdicts_of(weigh(transcript))
+    assert line(transcript).startswith("Asked to compact" if is_needless else "Compaction failed")
+    assert has_died(found, 40) is not is_needless
+
+
+@pytest.mark.parametrize(
+    ("sizes", "is_told"),
+    [
+        ([5_000, 10_000, 5_100, 10_200, 5_200, 10_400, 5_300], True),
+        ([5_000, 10_000, 5_100, 10_200, 5_200], False),  # twice
+        ([5_000, 7_000, 5_100, 7_200, 5_200, 7_400, 5_300], False),  # by less than a half
+    ],
+)
+def test_a_usage_that_goes_up_and_down_is_told(sizes: list[int], is_told: bool) -> None:
+    (said,) = told("calls.jsonl", chat(*sizes, tool=True))
+    assert ("goes up and down 3 times with nothing taken out: 5,000, 10,000, 5,100, 10,200" in said) is is_told
+
+
+@pytest.mark.parametrize(("tokens", "is_told"), [(500, True), (501, False)])
+def test_a_summary_of_next_to_nothing_is_told(tokens: int, is_told: bool) -> None:
+    build = Build()
+    for _ in range(40):
+        build.prompt(1_000)
+        build.reply()
+    build.compact(tokens)
+    build.prompt()
+    build.reply()
+    assert (f"its summary has {tokens:,} tokens for 4" in line(build.done())) is is_told
+
+
+def test_a_request_refused_for_its_bytes_names_its_largest_message() -> None:
+    build = Build()
+    build.prompt()
+    build.reply()
+    build.prompt(9_000)
+    transcript = refused(build.done(), 1, kind="body", status=413, words="413 Request Entity Too Large")
+    assert "; message 2, prompts, is 36,000 bytes of what the file holds" in line(transcript)
+
+
+def test_a_broken_off_compaction_is_told_in_the_words_of_the_file() -> None:
+    transcript = session()
+    event = RecordedEvent(EventKind.COMPACTION_CANCELLED, 40, len(transcript.messages), "auto compaction cancelled")
+    limit = RecordedEvent(EventKind.LIMIT_SET, 0, 0, "maxTokens 64,000", "maxTokens")
+    said = line(dataclasses.replace(transcript, events=(event, limit)))
+    assert 'it was broken off, "auto compaction cancelled"' in said
+    assert said.endswith("The file sets maxTokens 64,000.")
