@@ -78,6 +78,26 @@ def test_a_summary_of_next_to_nothing_is_told(tokens: int, is_told: bool) -> Non
     assert (f"its summary has {tokens:,} tokens for 4" in line(build.done())) is is_told
 
 
+@pytest.mark.parametrize(("trigger", "is_told"), [("auto", True), ("manual", False)])
+def test_a_compaction_that_nothing_follows_says_so(trigger: str, is_told: bool) -> None:
+    build = Build()
+    for _ in range(40):
+        build.prompt(1_000)
+        build.reply()
+    build.compact(trigger=trigger)
+    assert ("No answer follows it." in line(build.done())) is is_told
+
+
+@pytest.mark.parametrize(("n", "is_told"), [(4, True), (3, False)])
+def test_what_many_requests_sent_together_is_told(n: int, is_told: bool) -> None:
+    """A little more than 13,000 each, so that four are 50,000."""
+    build = Build(overhead=13_000)
+    build.prompt()
+    for _ in range(n):
+        build.reply(1)
+    assert ("sent 52," in line(build.done())) is is_told
+
+
 def test_a_request_refused_for_its_bytes_names_its_largest_message() -> None:
     build = Build()
     build.prompt()

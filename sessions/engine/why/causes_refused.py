@@ -174,7 +174,7 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
             left, advice = OWN_MAXIMUM, f"Set a threshold under {usage.context:,} tokens, or the model's real window."
     if left:
         return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), (left,), advice=advice)
-    only = "" if is_thought else _only(case)
+    only = "" if is_thought else _only(case) or _in_call(case)
     because += f"; {only}" if only else ""
     is_full = case.window_is_known and (usage is None or 2 * usage.context >= case.window)
     if case.agent.asked in BETWEEN_TURNS and is_full and (n := _in_turn(case)) > 1:
@@ -198,6 +198,14 @@ def _only(case: Case) -> str:
     if not replies or kinds - {Kind.THINKING, Kind.OPAQUE}:
         return ""
     return "the reply has nothing in it but thinking, no text" if kinds else "the reply is empty, it has no text"
+
+
+def _in_call(case: Case) -> str:
+    """The call that the last reply ends in, which was cut with it, in a clause; else ""."""
+    replies = [m for i in case.tail if (m := case.weighed.transcript.messages[i]).role is Role.ASSISTANT]
+    last = replies[-1].blocks[-1] if replies and replies[-1].blocks else None
+    named = last is not None and last.kind is Kind.TOOL_USE and last.name
+    return f"it ends in a call of {named}, which was cut as well" if named else ""
 
 
 def _in_turn(case: Case) -> int:

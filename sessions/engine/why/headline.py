@@ -117,7 +117,9 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     more = _more([v for v in verdicts if v is not lead and v not in same])
     cache = "" if lead.what == ERROR else cache_sentence(weighed.transcript)
     fallen = falls_sentence(shared_facts(weighed).falls)
-    text = " ".join(filter(None, (lead_told.sentence, lead.change, more, *beside(weighed), fallen, cache)))
+    is_end = lead.what == COMPACTION and lead.trigger != "manual" and lead.request >= len(weighed.transcript.requests)
+    ends = "No answer follows it." if is_end and lead.request else ""
+    text = " ".join(filter(None, (lead_told.sentence, ends, lead.change, more, *beside(weighed), fallen, cache)))
     text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if lead.what == ERROR else "")))
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)

@@ -37,8 +37,8 @@ PART_OF_WINDOW, PART_OF_FIRST, LARGE_PART, LEAST_SYSTEM = 4, 2, 10, 10_000
 tenth of the window; system prompt and tools from so many tokens."""
 LEAST_FIRST, PART_TYPED = 5_000, 0.25
 """Tokens of the first request from which it is told what is no message's of them, and the share that may be one's."""
-LEAST_SENT = 3
-"""Requests of which the sum is told."""
+LEAST_TOGETHER, MANY_PEAKS = 50_000, 4
+"""Tokens, and times the peak, from which what all requests sent is told."""
 LEAST_CUT = 500
 """Tokens of text over a usage from which the usage is not that of the text, where it is a third of it at most."""
 UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
@@ -135,13 +135,13 @@ def peak_sentence(weighed: Weighed) -> str:
 
 
 def total_sentence(weighed: Weighed) -> str:
-    """What all requests of a session under half of its window sent together, where that is over the window; else ""."""
+    """What all requests of a session under half of its window sent together, where that is far more; else ""."""
     shared, requests = shared_facts(weighed), weighed.transcript.requests
     sizes = [usage.context for r in requests if r.on_branch and r.index not in shared.spikes and (usage := r.usage)]
-    if len(sizes) < LEAST_SENT or is_doubled(weighed.transcript):
+    if sum(sizes) < max(LEAST_TOGETHER, MANY_PEAKS * max(sizes, default=0)) or is_doubled(weighed.transcript):
         return ""
     held = held_at(weighed, len(weighed.steps) - 1, max(sizes), shared.windows, own=True)
-    if not held.is_known or not 2 * max(sizes) <= held.window < sum(sizes):
+    if held.is_known and held.window < 2 * max(sizes):
         return ""
     return f"Its {len(sizes):,} requests sent {sum(sizes):,} tokens together: each sends the whole context again."
 

@@ -30,6 +30,7 @@ WRONGLY = 2
 """Times what a file holds from which a recorded figure is not told alone."""
 LARGE = 0.2
 """Share of the context from which one message or one source is named."""
+WITHOUT = "left out, without a summary"
 NONE_BEFORE = "no compaction is recorded before it"
 NO_FIGURE = "the file holds no figure of it"
 GROWN = 1.05
@@ -134,7 +135,7 @@ def _left_out(case: Case) -> str:
     """How many messages a compaction took out without a summary in their place, in a clause; else ""."""
     n = len(case.gone) if case.compaction is not None and case.compaction.message is None else 0
     were = "was" if n == 1 else "were"
-    return f"{counted(n, 'message')} {were} left out, without a summary" if n else ""
+    return f"{counted(n, 'message')} {were} {WITHOUT}" if n else ""
 
 
 def _announced(case: Case) -> str:
@@ -152,7 +153,8 @@ def with_figures(case: Case, because: str) -> str:
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
     size, none = _size(case, because), _none_before(case, because)
-    told = (because, _once(case, because), size, _left(case, because + size), none, in_vain(case))
+    left = "" if WITHOUT in because else _left_out(case)
+    told = (because, _once(case, because), size, left, _left(case, because + size), none, in_vain(case))
     return "; ".join(filter(None, told))
 
 
