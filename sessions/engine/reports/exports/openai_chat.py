@@ -33,20 +33,21 @@ def _write(listing: Listing, read: Read, report: Report) -> Iterator[str]:
 
 
 def _joined(messages: Iterable[Json]) -> Iterator[Json]:
-    """What an assistant says between its calls and their results is one message with the calls."""
-    calling: Json | None = None
+    """Calls, and what the assistant says behind them, are one message where a result is next."""
+    run: list[Json] = []
     for message in messages:
-        if calling is not None and message["role"] == Role.ASSISTANT.value:
-            calling["content"] = _content([*_parts(calling), *_parts(message)])
-            calling["tool_calls"] += message.get("tool_calls", ())
+        if message["role"] == Role.ASSISTANT.value and (run or message.get("tool_calls")):
+            run.append(message)
             continue
-        if calling is not None:
-            yield calling
-        calling = message if message.get("tool_calls") else None
-        if calling is None:
-            yield message
-    if calling is not None:
-        yield calling
+        yield from [_one(run)] if run and message["role"] == "tool" else run
+        run = []
+        yield message
+    yield from run
+
+
+def _one(run: list[Json]) -> Json:
+    calls = [call for message in run for call in message.get("tool_calls", ())]
+    return run[0] | {"content": _content([part for one in run for part in _parts(one)]), "tool_calls": calls}
 
 
 def _parts(message: Json) -> list[Json]:
