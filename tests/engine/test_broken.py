@@ -66,6 +66,7 @@ def test_a_rule_is_lost_once() -> None:
     build = session(breaks="pnpm install left-pad")
     build.until(150_000)
     build.compact()
+    build.turns(2, 500)
     assert [(one.n_rules, one.n_lost) for one in after(build)] == [(1, 1), (0, 0)]
     data = "\n".join(build.lines).encode()
     transcript = read_transcripts(io.BytesIO(data)).transcripts[0]
