@@ -35,7 +35,7 @@ GROUPS = {
         "inspect": "What fills a transcript's context.",
         "diff": "The message list before and after one compaction.",
         "recorded": "Recorded compactions beside what a policy does there.",
-        "aftermath": "What came after every recorded compaction: full again when, by what, what was re-read.",
+        "aftermath": "What came after every recorded compaction: when at 80% of the threshold again, and re-reads.",
         "generations": "What is left of rules, paths and identifiers after each of several compactions.",
         "probe": "What the compactions of a replay lose.",
         "report": "Verdict, evidence, setting and losses as Markdown for an issue.",

@@ -32,7 +32,7 @@ AGAIN_HEADS = [
 @click.command("aftermath", cls=EachFile)
 @takes(files_argument(required=False), FORMAT, BRANCH, LATEST, AS_JSON)
 def command(file: Path | None, format_name: str | None, branch: str | None, as_json: bool) -> None:
-    """What came after every compaction that FILE records: full again when, by what, and what was read again."""
+    """What came after every compaction that FILE records: when at 80% of the threshold again, by what, and re-reads."""
     path = file or latest_file()
     parsed = read(path, format_name, branch)
     with patience("Following what came after"):

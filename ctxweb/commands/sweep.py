@@ -21,8 +21,8 @@ from sessions.engine.quality.columns import Lost, counts_of, losses_by
 from sessions.engine.quality.index import build_index
 from sessions.engine.quality.recall import recall_words
 from sessions.engine.replays.replay import Replay, replay
-from sessions.engine.sweeps.advice import NAMED, Pick, advise
-from sessions.engine.sweeps.floors import read_floors
+from sessions.engine.sweeps.advice import DIED, NAMED, Pick, advise, objections
+from sessions.engine.sweeps.floors import keeps, read_floors
 from sessions.engine.sweeps.regret import Optimum, optimum
 from sessions.engine.sweeps.report import sweep_document, sweep_table
 from sessions.engine.sweeps.sweep import Sweep, grid, read_over, sweep
@@ -159,12 +159,13 @@ def _print(document: dict[str, Any], result: Sweep) -> None:
         figure("tokens sent"), figure("cost"), *above, *map(figure, lost),
         Head(""),
     )  # fmt: skip
-    rows = []
+    rows, why_not = [], objections(result)
     for row, made in zip(document["rows"], result.rows, strict=True):
         sent = row["input_tokens"] + row["cache_read_tokens"] + row["cache_write_tokens"]
         peak = f"{row['peak_context_tokens']:,}"
         numbers = (f"{row['compactions']:,}", peak, f"{sent:,}", _dollars(row))
-        mark = _name_of(row, document) if row["fits"] else "over the window"
+        limits = "" if keeps(made, document["floors"]) else "over limits"
+        mark = _name_of(row, document) or why_not[id(made)] or limits
         against = ("" if row["regret"] is None else f"{row['regret']:.2f}",) if above else ()
         gone = f"{row['rules_gone'] + row['needs_gone']:,}"
         losses = (gone, f"{row['read_again_tokens']:,.0f}", recall_words(made.recall)) if lost else ()
@@ -187,7 +188,8 @@ def _print_advice(console: Terminal, document: dict[str, Any]) -> None:
     advice, held = document["advice"], document["recorded"]
     console.print(titled("Advice:", f" {advice['sentence']}{'' if advice['sentence'].endswith('.') else '.'}"))
     things = f", {counted(held['rules_gone'] + held['needs_gone'], 'thing')} lost" if "rules_gone" in held else ""
-    console.print(f"  As recorded: {_dollars(held)}, {counted(held['compactions'], 'compaction')}{things}.")
+    died = "" if held["fits"] else f" {DIED}."
+    console.print(f"  As recorded: {_dollars(held)}, {counted(held['compactions'], 'compaction')}{things}.{died}")
     if document["recorded_usage"]:
         console.print(f"  {document['recorded_usage']}")
     for pick in advice["settings"]:

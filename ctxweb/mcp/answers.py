@@ -143,7 +143,7 @@ def lost(opened: OpenSession, compaction: int | None) -> list[str]:
 
 
 def _lost_lines(one: Assessment) -> Iterator[str]:
-    rules = [fate for fate in one.constraints if fate.state == GONE and not fate.lost_before]
+    rules = [fate for fate in one.constraints if fate.is_lost]
     gone = [need for need in one.needs if need.state == GONE]
     n_open = sum(fate.state == OPEN for fate in one.constraints) + sum(need.state == OPEN for need in one.needs)
     sure = ""

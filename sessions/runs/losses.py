@@ -237,7 +237,7 @@ def _judged(assessor: Assessor, number: int, event: Event, texts: Mapping[str, s
     before, after = assessor.look(event, texts)
     timeline, index = assessor.timeline, assessor.index
     fates = [rule for rule in constraints_at(before, after, index, timeline.n_messages) if not rule.lost_before]
-    rules = tuple(rule for rule in fates if rule.state == GONE)
+    rules = tuple(rule for rule in fates if rule.is_lost)
     broken = {timeline.requests[timeline.step_of(r.broken_at)] for r in rules if r.broken_at is not None}
     used = gone_of(used_later(before, index), after, index)
     uses = tuple(timeline.requests[timeline.step_of(first)] for first, _ in used)

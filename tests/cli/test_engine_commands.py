@@ -282,6 +282,6 @@ def test_aftermath_says_when_the_context_held_what_it_lists(tmp_path):
     with path.open("wb") as file:
         write_demo(file)
     out, _ = run("aftermath", str(path))
-    assert "When full: " in out
+    assert "At 80%: " in out
     assert "At the end: " in out
     assert "In it" not in out

@@ -32,10 +32,13 @@ from sessions.engine.sweeps.advice import (
     advise,
     cost_range,
     lost,
+    objections,
     overlap,
     usual_growth,
 )
 from sessions.engine.sweeps.sweep import Axis, Row, Setting, Sweep, grid, recorded_row, sweep
+from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.transcript.types import ProviderError
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.runs.ranges import usual_over
 from sessions.runs.replay_state import ReplayState
@@ -177,6 +180,50 @@ def test_nothing_to_tune_in_a_short_chat() -> None:
     assert found.answer == NOTHING
     assert found.sentence.startswith("Nothing to tune: the context peaked at ")
     assert not found.picks
+
+
+def test_no_sentence_is_against_a_row_beside_it() -> None:
+    """What is cheaper, loses less or needs a larger window is told as what it is, where it may not be advised."""
+    rows = [(60_000, 4, 4, 1, 1, 0), (80_000, 9, 9, 1, 1, 30), (100_000, 9.9, 9.9, 1, 1, 20), (150_000, 9, 9, 1, 1, 20)]
+    whole = made(rows)
+    found, why = advise(whole), objections(whole)
+    assert found.sentence == "Keep 170,000: what cheaper settings lose outweighs what they save."
+    assert [why[id(row)] for row in whole.rows] == ["end of the range", "", "", "end of the range"]
+    sizes = (100_000, 150_000, 1_000_000, 2_000_000)
+    wide = [replace(row, window=n, values={"window": n}) for n, row in zip(sizes, whole.rows, strict=True)]
+    windows = replace(whole, axes=(Axis("window", sizes),), rows=tuple(wide))
+    assert objections(windows)[id(wide[2])] == "larger window"
+    dear = made([(60_000, 9, 9, 1, 1, 20), (100_000, 11, 11, 1, 1, 0), (150_000, 9, 9, 1, 1, 20)])
+    assert objections(dear)[id(dear.rows[1])] == "dearer"
+    assert advise(dear).sentence.endswith("no other setting that may be advised saves 3% with its re-reads.")
+
+
+def test_what_went_over_its_window_is_never_kept() -> None:
+    rows = [(60_000, 9, 9, 1, 1, 20), (100_000, 11, 11, 2, 1, 40), (150_000, 9, 9, 1, 1, 20)]
+    whole = made(rows)
+    assert advise(whole).answer == KEEP
+    dead = replace(whole, recorded=replace(whole.recorded, fits=False))
+    found = advise(dead)
+    assert found.sentence.startswith("The recorded session went over its window, or was refused. Compact at 100,000")
+    assert [(pick.name, pick.as_recorded) for pick in found.picks] == [(SAFE, False)]
+    assert advise(replace(dead, rows=dead.rows[:1])).answer == UNKNOWN
+    refused = replace(WEIGHED, transcript=replace(WEIGHED.transcript, errors=(ProviderError(ErrorKind.CONTEXT, 9, 9),)))
+    assert recorded_row(WEIGHED, None).fits
+    assert not recorded_row(refused, None).fits
+
+
+def test_the_recorded_setting_stays_where_another_is_no_better() -> None:
+    whole = made([(60_000, 9, 9, 1, 1, 20), (180_000, 10, 10, 1, 1, 20), (190_000, 10, 10, 1, 1, 20)])
+    assert named(advise(whole), SAFE) == 0
+
+
+def test_a_cheaper_row_is_told_where_nothing_has_to_be_compacted() -> None:
+    rows = [(60_000, 9, 9, 1, 0, 2), (80_000, 9, 9, 1, 0, 2), (150_000, 10, 10, 0, 0, 0)]
+    whole = made(rows, compactions=0)
+    far = replace(whole, recorded=replace(whole.recorded, threshold=900_000, window=1_000_000))
+    sentence = advise(far).sentence
+    assert sentence.startswith("No need to compact: the context peaked at ")
+    assert ". Compacting at 80,000 tokens: 10% cheaper, 1 compaction instead of 0, " in sentence
 
 
 def test_the_baseline_is_what_was_sent() -> None:

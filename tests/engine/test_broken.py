@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sessions.engine.quality.assess import assess_recorded
+from sessions.engine.quality.baseline import as_recorded
 from sessions.engine.quality.broken import RulesAfter, addressed, rules_after, rules_document
+from sessions.engine.quality.index import build_index
 from sessions.engine.quality.rules import source_of
 from sessions.engine.reading.reading import read_transcripts
 from sessions.engine.reading.texts import Texts
+from sessions.engine.sweeps.checks import check
 from sessions.engine.transcript.types import Message, Role
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.test_aftermath import call
@@ -55,6 +59,22 @@ def test_a_broken_rule_is_shown_with_both_messages() -> None:
     assert broken.broken_at > broken.said_at
     assert (one.n_rules, one.n_lost) == (1, 1)
     assert rules_document(one)["broken"][0]["broken_at"] == broken.broken_at
+
+
+def test_a_rule_is_lost_once() -> None:
+    """The second compaction finds nothing of it, and does not lose it again; neither does the count of a check."""
+    build = session(breaks="pnpm install left-pad")
+    build.until(150_000)
+    build.compact()
+    build.turns(2, 500)
+    assert [(one.n_rules, one.n_lost) for one in after(build)] == [(1, 1), (0, 0)]
+    data = "\n".join(build.lines).encode()
+    transcript = read_transcripts(io.BytesIO(data)).transcripts[0]
+    weighed = weigh(transcript)
+    texts = Texts(lambda: io.BytesIO(data), transcript.format)
+    judged = assess_recorded(weighed, build_index(transcript, texts.of))
+    (found,) = check(as_recorded(weighed), {"max_rules_lost": 0}, "", assessed=judged)
+    assert found.value == 1
 
 
 @pytest.mark.parametrize(

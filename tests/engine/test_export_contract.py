@@ -97,7 +97,7 @@ def test_an_anthropic_request_keeps_messages_and_blocks(name: str, path: Path) -
 def test_a_chat_request_keeps_messages_and_blocks(name: str, path: Path) -> None:
     del name
     for before, texts, source in transcripts(path):
-        expected = list(_chat(before.messages, texts))
+        expected = list(_together(_chat(before.messages, texts)))
         data, report = written(before, source, "openai")
         if not expected:
             assert not report.n_messages
@@ -169,6 +169,22 @@ def _chat(messages: Iterable[Message], texts: Iterable[tuple[Content, ...]]) -> 
         yield message.role, shapes(_as_text([c for c in rest if c.kind is not Kind.TOOL_USE]) + calls)
     if shown:
         yield Role.USER, shapes(_as_text(shown))
+
+
+def _together(said: Iterable[tuple[Role, list[Shape]]]) -> Iterator[tuple[Role, list[Shape]]]:
+    """Calls that are answered together, and what is said between them, in one message: the texts before the calls."""
+    run: list[tuple[Role, list[Shape]]] = []
+    for role, blocks in said:
+        if role is Role.ASSISTANT and (run or any(shape[0] is Kind.TOOL_USE for shape in blocks)):
+            run.append((role, blocks))
+            continue
+        if run and blocks[0][0] is Kind.TOOL_RESULT:
+            every = [shape for _, one in run for shape in one]
+            run = [(Role.ASSISTANT, sorted(every, key=lambda shape: shape[0] is Kind.TOOL_USE))]
+        yield from run
+        run = []
+        yield role, blocks
+    yield from run
 
 
 def _has_place(content: Content) -> bool:

@@ -71,7 +71,7 @@ def written(told, index):
 
 def replayed(params):
     """The session under a setting, what came before each request, and the function of that setting by language."""
-    told = session()
+    told, params = session(), {**params, "breaker": None}
     weighed, _ = told.done()
     made = replay(weighed, "parametric", params=params, window=WINDOW, summarizer="stub:100")
     starts = [(step.start, step.stop) for step in weighed.steps]
@@ -167,3 +167,16 @@ def test_what_the_function_leaves_out_is_said():
         assert not snippet.exact
         assert words in snippet.cannot
     assert not configure("parametric", {"keep_unit": "tokens"}, window=WINDOW, agents=("python",))[0].text
+
+
+def test_what_the_function_does_otherwise_is_said():
+    """It stops after no failures, keeps by no tokens, takes plain dicts, and runs where ES2020 does."""
+    code = {name: configure("parametric", {}, agents=(name,))[0] for name in ("python", "typescript")}
+    for one in code.values():
+        assert not one.exact
+        assert "Stop after failures: 3 is not in the function." in one.cannot
+    assert "as plain dicts" in code["python"].text
+    assert "es2020" in code["typescript"].text
+    assert not re.search(r"findLast|toSorted|toReversed|\.at\(|replaceAll", code["typescript"].text)
+    (by_tokens,) = configure("parametric", {"keep_unit": "tokens"}, agents=("python",))
+    assert by_tokens.cannot == ("There is no function that keeps by tokens: keep messages, replies or turns.",)

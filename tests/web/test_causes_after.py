@@ -35,10 +35,10 @@ def test_the_page_asks_for_it_and_without_a_script_all_evidence_is_a_link(client
 def test_each_compaction_says_when_it_was_full_again_and_what_it_cost(client: Client, demo: Session) -> None:
     text = told(client, demo)
     first, second = aftermaths(selectors.load_weighed(demo.pk))
-    assert f"Full again {first.n_requests} requests later, with Read (" in text
+    assert f"At 80% of {first.threshold:,} again {first.n_requests} requests later, with Read (" in text
     assert f"{sum(one.what == 'file' for one in first.again)} files re-read" in text
     assert second.n_requests is None
-    assert re.search(r"Not full again: [\d,]+ tokens at the end\.", text)
+    assert re.search(r"Not at 80% of [\d,]+ again: [\d,]+ tokens at the end\.", text)
     assert "3 of 3 rules lost: “One rule for the whole session: never touch package-lock.json" in text
     assert "broken in message 160" in text
 
@@ -48,7 +48,7 @@ def test_what_the_context_held_is_told_by_when_it_did(client: Client, demo: Sess
     html = client.get(f"/s/{demo.pk}/why/aftermath/", headers=HTMX).content.decode()
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", html))
     assert [one.until for one in aftermaths(selectors.load_weighed(demo.pk))] == ["full", "end"]
-    assert "When full: Read" in text
+    assert "At 80%: Read" in text
     assert re.search(r"At the end: \w", text), text
     assert "In it" not in text
 
@@ -70,4 +70,4 @@ def test_a_session_without_an_event_asks_nothing_more(client: Client, session: S
 
 def test_a_session_that_compacted_nothing_has_nothing_after_it(client: Client, session: Session) -> None:
     assert not selectors.load_weighed(session.pk).transcript.compactions
-    assert "Full again" not in told(client, session)
+    assert "At 80% of" not in told(client, session)

@@ -94,7 +94,7 @@ def test_a_session_of_no_known_agent_is_held_against_what_was_sent(client: Clien
     chat = store(json.dumps({"messages": turns}).encode(), "chat.json")
     compared = told(client, f"/s/{chat.pk}/compare/?policy=claude_code").split("Compared")[0]
     assert "167,000" not in compared
-    assert "Nothing to tune" in compared
+    assert "No need to compact" in compared
 
 
 def test_a_compaction_held_what_was_recorded(client: Client, db: None) -> None:

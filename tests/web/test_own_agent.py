@@ -50,7 +50,8 @@ def test_apply_it_has_the_function_first(client: Client, bot: Session) -> None:
     query = "policy=parametric&window=20,000&p.keep_last=4"
     html = client.get(f"/s/{bot.pk}/apply/?{query}").content.decode()
     text = unescape(html.split('id="snippet-text">')[1].split("</code>")[0])
-    assert "Exactly this policy" in html
+    assert "Exactly this policy" not in html
+    assert "Stop after failures: 3 is not in the function." in html
     assert 'data-copy-from="#snippet-text"' in html
     assert any(isinstance(one, ast.FunctionDef) and one.name == "compact" for one in ast.parse(text).body)
     options = ("--policy", "parametric", "--window", "20000", "--set", "keep_last=4", "--for", "python")

@@ -75,7 +75,7 @@ def test_where_there_is_nothing_to_tune_no_chart_is_drawn_unless_it_is_asked_for
     session = store(claude_session(30).encode())
     html = client.get(f"/s/{session.pk}/compare/").content.decode()
     assert "When it would matter" in html
-    assert "A request adds up to" in html
+    assert "Nine in ten requests add at most" in html
     assert "None of your sessions compacted yet" in html
     assert 'id="front"' not in html
     (every,) = re.findall(r'href="([^"]+)">All settings<', html)

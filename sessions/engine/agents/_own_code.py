@@ -52,7 +52,7 @@ def render(setting: Setting, code: Code) -> Rendering:
     own, params = setting.policy.name == POLICY.name, setting.params
     unit = params.keep_unit if own else "messages"
     if unit not in UNITS:
-        return Rendering(cannot=("The function keeps messages, replies or turns; it counts no tokens of a message.",))
+        return Rendering(cannot=("There is no function that keeps by tokens: keep messages, replies or turns.",))
     kept = params.keep_last if own else setting.keep_messages
     at = setting.tokens if setting.trigger_messages is None else setting.trigger_messages
     last = DEFAULT_KEPT if kept is None else kept
@@ -77,8 +77,10 @@ def _unsaid(setting: Setting, *, own: bool, kept: int | None) -> tuple[str, ...]
     if not own:
         return () if kept is not None else (f"It keeps the last {DEFAULT_KEPT} messages, an assumption.",)
     labels = {spec.name: spec.label for spec in parameters.specs(setting.policy.params)}
-    found = [f"{labels[name]}: {worded(value)} is not in the function." for name, value in setting.changed.items()
-             if name not in EXPRESSED]  # fmt: skip
+    # A policy of one's own stops after failures unless it is told not to, and the function never does.
+    unlike = {**setting.changed, "breaker": setting.params.breaker}
+    found = [f"{labels[name]}: {worded(value)} is not in the function." for name, value in unlike.items()
+             if name not in EXPRESSED and (name, value) != ("breaker", None)]  # fmt: skip
     several = [labels[name] for name in TRIGGERS if getattr(setting.params, name) is not None]
     if len(several) > 1:
         found.append(f"Of the triggers ({', '.join(several)}) the function has one.")

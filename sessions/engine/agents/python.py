@@ -8,7 +8,7 @@ from sessions.engine.agents.setting import CLEAR, SUMMARISE, TRIM
 HEAD = '''\
 """$WORDS
 
-Made by ctxweb, for a list of chat or Anthropic messages.
+Made by ctxweb, for a list of chat or Anthropic messages as plain dicts (of an SDK's objects: message.model_dump()).
 """
 
 AT, KEEP_FIRST, KEEP_LAST = $AT, $FIRST, $LAST

@@ -7,7 +7,7 @@ from sessions.engine.agents.setting import CLEAR, SUMMARISE, TRIM
 
 HEAD = """\
 // $WORDS
-// Made by ctxweb, for a list of chat or Anthropic messages.
+// Made by ctxweb, for a list of chat or Anthropic messages. Target: es2020 or later.
 type Message = any;
 const AT = $AT, KEEP_FIRST = $FIRST, KEEP_LAST = $LAST;
 """
@@ -115,7 +115,7 @@ CODE = Code(
     KEPT.format(cut="  const cut = rest.length;"),
     {SUMMARISE: "rest.length", TRIM: "rest.length", CLEAR: COUNTED},
     TAIL,
-    {"$CUT": "Math.max(cut, rest.findLastIndex(isSummary) + 1)", "$TYPED": " && !isSummary(m)"},
+    {"$CUT": "Math.max(cut, rest.map(isSummary).lastIndexOf(true) + 1)", "$TYPED": " && !isSummary(m)"},
 )
 
 

@@ -52,7 +52,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class RulesAfter:
-    """What became of the rules at one recorded compaction: ``n_lost`` of ``n_rules`` stand nowhere after it."""
+    """What became of the rules at one recorded compaction: ``n_lost`` of ``n_rules`` that stood before are lost."""
 
     compaction: int
     n_rules: int
@@ -82,7 +82,8 @@ def rules_after(weighed: Weighed, read: Read, index: Index | None = None) -> tup
             if f.state == GONE and f.broken_at is not None and not f.broken_before
         )
         steered = tuple(one for one in said if one.message in before.whole)
-        found.append(RulesAfter(number, len(fates), sum(f.state == GONE for f in fates), broken, steered))
+        n_rules, n_lost = sum(not f.lost_before for f in fates), sum(f.is_lost for f in fates)
+        found.append(RulesAfter(number, n_rules, n_lost, broken, steered))
     return tuple(found)
 
 

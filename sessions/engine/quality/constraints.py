@@ -40,6 +40,11 @@ class RuleFate:
     broken_by: str
     broken_before: bool
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether this event lost it: what was gone before is not lost again."""
+        return self.state == GONE and not self.lost_before
+
 
 def constraints_at(before: Standing, after: Standing, index: Index, stop: int) -> tuple[RuleFate, ...]:
     """Every rule said up to the event, in the order said; calls are looked at up to message ``stop`` (exclusive)."""

@@ -18,6 +18,7 @@ from sessions.engine.sweeps.advice import (
     is_far_under,
     is_recorded,
     regret,
+    saves,
     says_little,
 )
 from sessions.engine.sweeps.floors import keeps
@@ -90,7 +91,9 @@ def advise_all(
         return found, found.recommended.row.setting if found.recommended else None, None
     if all(map(is_far_under, sweeps)):
         peak = max(one.recorded.totals.peak_context_tokens for one in sweeps)
-        return Advice(NOTHING, f"Nothing to tune in any of them: the largest context is {peak:,} tokens."), None, None
+        cheaper = any(saves(row, one.recorded) for one in sweeps for row in admitted(one))
+        what = "None of them needs to compact" if cheaper else "Nothing to tune in any of them"
+        return Advice(NOTHING, f"{what}: the largest context is {peak:,} tokens."), None, None
     short = [one for one in sweeps if not is_far_under(one)]
     if all(map(says_little, short)):
         n = max(len(one.weighed.steps) for one in short)
@@ -114,7 +117,8 @@ def _table(sweep: Sweep, floors: Mapping[str, float]) -> Table:
     able = {id(row) for row in admitted(sweep)}
 
     def idle(row: Row) -> bool:
-        return is_recorded(row, sweep) or not (row.totals.compactions or sweep.recorded.totals.compactions)
+        same = is_recorded(row, sweep) or not (row.totals.compactions or sweep.recorded.totals.compactions)
+        return same and row.fits and sweep.recorded.fits
 
     return {row.setting: (row, keeps(row, floors) and (id(row) in able or idle(row))) for row in sweep.rows}
 

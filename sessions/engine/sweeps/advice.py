@@ -1,8 +1,9 @@
 """Safe, Balanced and Cheapest: three settings of one session's sweep, each held against the session as recorded.
 
-A setting is advised only inside the range that was swept, where its threshold leaves room for what stands after a
-compaction and one request's growth, where it costs no more than as recorded, loses no more rules, and compacts at most
-twice as often.  Settings whose cost ranges overlap cost the same.
+A setting is advised only inside the range that was swept and in no larger window than the session's, where its
+threshold leaves room for what stands after a compaction and one request's growth, where it costs no more than as
+recorded, loses no more rules, and compacts at most twice as often.  Settings whose cost ranges overlap cost the same.
+Of a row that is not advised the table says why, so that no sentence is against a row beside it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ SETTINGS, KEEP, NOTHING, UNKNOWN = "settings", "keep", "nothing", "unknown"
 LEAST_REQUESTS = 20
 """A session with fewer requests says nothing of the next one."""
 UNCOUNTED = "No advice before losses are counted."
+DIED = "The recorded session went over its window, or was refused"
+NONE = "no other setting that may be advised"
 LEAST_SAVING = 0.03
 """Less than this share of the cost is nobody's reason to change a setting."""
 TIMES_AS_OFTEN = 2
@@ -76,35 +79,53 @@ def advise(sweep: Sweep, floors: Mapping[str, float] | None = None) -> Advice:
     if unable is not None:
         return unable
     able = [row for row in may if keeps(row, floors)]
+    # Nobody keeps a setting under which the session went over its window.
     known = [*able, held] if keeps(held, floors) else able
-    if not known:
-        return Advice(UNKNOWN, "No setting meets the limits.")
-    calm = [row for row in known if row.totals.compactions <= held.totals.compactions]
-    # What is saved even if everything is fetched again.
-    saving = [row for row in able if -cost_change(row.totals, held.totals)[1] >= LEAST_SAVING]
+    calm = [row for row in known if not held.fits or row.totals.compactions <= held.totals.compactions]
+    saving = [row for row in able if saves(row, held)]
     chosen: dict[str, Row] = {}
     if calm:
-        chosen[SAFE] = _gentlest(min(calm, key=lost), calm, same=lambda row, best: lost(row) == lost(best))
+        chosen[SAFE] = _gentlest(min(calm, key=lost), calm, held, same=lambda row, best: lost(row) == lost(best))
     better = [row for row in saving if regret(row, held) < 0]
     chosen[BALANCED] = _first_of(better, held, key=lambda row: regret(row, held))
     chosen[CHEAPEST] = _first_of(saving, held, key=lambda row: cost_range(row)[0])
     chosen = {name: row for name, row in chosen.items() if row is not held or held in known}
+    if not chosen:
+        return Advice(UNKNOWN, "No setting meets the limits." if held.fits else f"{DIED}; {NONE} stays within it.")
     return _worded(sweep, chosen)
 
 
 def admitted(sweep: Sweep) -> list[Row]:
     """The rows that may be advised at all, whatever limits the reader has, the highest threshold first."""
+    against = objections(sweep)
+    return sorted((row for row in sweep.rows if not against[id(row)]), key=lambda row: -(row.threshold or 0))
+
+
+def objections(sweep: Sweep) -> dict[int, str]:
+    """Why a row may not be advised, in words, "" where it may; by its ``id``."""
     held, growth, edges = sweep.recorded, usual_growth(sweep.weighed), _edges(sweep)
-    found = [
-        row for row in sweep.rows
-        if id(row) not in edges and not is_recorded(row, sweep) and row.fits and not row.futile
-        # The threshold is above what stands after a compaction and one request's growth.
-        and (row.threshold is None or not row.after or row.threshold >= row.after + growth)
-        and cost_range(row)[0] <= cost_range(held)[1]
-        and row.more.get("rules_gone", 0) <= held.more.get("rules_gone", 0)
-        and row.totals.compactions <= most_compactions(held.totals.compactions)
-    ]  # fmt: skip
-    return sorted(found, key=lambda row: -(row.threshold or 0))
+
+    def against(row: Row) -> str:
+        reasons = {
+            "over the window": not row.fits,
+            "recorded setting": is_recorded(row, sweep),
+            "larger window": WINDOW in row.values and row.window > held.window,
+            "end of the range": id(row) in edges,
+            "makes no room": bool(row.futile)
+            # The threshold is above what stands after a compaction and one request's growth.
+            or (row.threshold is not None and bool(row.after) and row.threshold < row.after + growth),
+            "dearer": held.fits and cost_range(row)[0] > cost_range(held)[1],
+            "loses more rules": row.more.get("rules_gone", 0) > held.more.get("rules_gone", 0),
+            "too often": row.totals.compactions > most_compactions(held.totals.compactions),
+        }
+        return next((words for words, holds in reasons.items() if holds), "")
+
+    return {id(row): against(row) for row in sweep.rows}
+
+
+def saves(row: Row, held: Row) -> bool:
+    """Whether it saves enough, even if everything is fetched again."""
+    return -cost_change(row.totals, held.totals)[1] >= LEAST_SAVING
 
 
 def most_compactions(recorded: int) -> int:
@@ -181,9 +202,13 @@ def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
     if is_far_under(sweep):
         whole = window_words(held, sweep)
         share = f"{peak / held.window:.0%} of {whole}" if 100 * peak >= held.window else f"{peak:,} tokens"
-        return Advice(NOTHING, f"Nothing to tune: the context peaked at {share}.")
+        best = min((row for row in may if saves(row, held)), key=lambda row: cost_range(row)[0], default=None)
+        sentence = f"{'No need to compact' if best else 'Nothing to tune'}: the context peaked at {share}."
+        return Advice(NOTHING, f"{sentence} {headline(best, held, 'Compacting at')}." if best else sentence)
     if says_little(sweep):
-        return Advice(NOTHING, f"Nothing to tune: {counted(n, 'request')} say nothing of the next session.")
+        return Advice(NOTHING, f"No advice: {counted(n, 'request')} say nothing of the next session.")
+    if sweep.base == "recorded" and held.totals.compactions:
+        return Advice(UNKNOWN, "No advice along the recorded context: it was compacted already.")
     if any("needs_gone" not in row.more for row in (held, *sweep.rows)):
         return Advice(UNKNOWN, UNCOUNTED)
     if held.more.get("losses_open") or any(row.more.get("losses_open") for row in may):
@@ -203,13 +228,13 @@ def _first_of(rows: Sequence[Row], held: Row, *, key: Callable[[Row], float]) ->
     """The least by ``key``, the gentlest of those that cost the same; the recorded one where there is none."""
     if not rows:
         return held
-    return _gentlest(min(rows, key=key), rows, same=overlap)
+    return _gentlest(min(rows, key=key), rows, held, same=overlap)
 
 
-def _gentlest(best: Row, rows: Sequence[Row], *, same: Callable[[Row, Row], bool]) -> Row:
-    """Of the rows as good as the best: what loses least, compacts least, and is nearest to the window."""
+def _gentlest(best: Row, rows: Sequence[Row], held: Row, *, same: Callable[[Row, Row], bool]) -> Row:
+    """Of the rows as good as the best: what loses least, compacts least, is recorded, and is nearest to the window."""
     alike = [row for row in rows if same(row, best)]
-    return min(alike, key=lambda row: (lost(row), row.totals.compactions, -(row.threshold or 0)))
+    return min(alike, key=lambda row: (lost(row), row.totals.compactions, row is not held, -(row.threshold or 0)))
 
 
 def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
@@ -219,17 +244,19 @@ def _worded(sweep: Sweep, chosen: Mapping[str, Row]) -> Advice:
     for row in dict.fromkeys(map(id, chosen.values())):
         names = tuple(name for name, one in chosen.items() if id(one) == row)
         picks.append(_pick(names, chosen[names[0]], sweep))
-    safe, balanced = (next((one for one in picks if name in one.names), None) for name in (SAFE, BALANCED))
-    best = balanced if balanced is not None and not balanced.as_recorded else safe
-    if best is None or best.as_recorded:
-        is_best = all(one.as_recorded for one in picks)
-        why = (
-            f"no setting within the limits saves {LEAST_SAVING:.0%}"
-            if is_best
-            else "what cheaper settings lose outweighs what they save"
-        )
+    by_name = {name: one for one in picks for name in one.names if not one.as_recorded}
+    # What cannot stay gives way to the cheapest, where nothing else is left.
+    names = (BALANCED, SAFE) if any(one.as_recorded for one in picks) else (BALANCED, SAFE, CHEAPEST)
+    best = next((by_name[name] for name in names if name in by_name), None)
+    if best is None:
+        why = "what cheaper settings lose outweighs what they save" if by_name else _saves_none()
         return Advice(KEEP, f"{_kept(held)}: {why}.", tuple(picks))
-    return Advice(SETTINGS, headline(best.row, held), tuple(picks), best)
+    said = headline(best.row, held)
+    return Advice(SETTINGS, said if held.fits else f"{DIED}. {said}", tuple(picks), best)
+
+
+def _saves_none() -> str:
+    return f"{NONE} saves {LEAST_SAVING:.0%} with its re-reads"
 
 
 def _pick(names: tuple[str, ...], row: Row, sweep: Sweep) -> Pick:
@@ -245,12 +272,13 @@ def _kept(held: Row) -> str:
     return "Keep the recorded setting" if held.threshold is None else f"Keep {held.threshold:,}"
 
 
-def headline(row: Row, held: Row) -> str:
+def headline(row: Row, held: Row, verb: str = "Compact at") -> str:
     """Compact at 126,000 tokens: 12% cheaper, 2 compactions as recorded, 11 fewer things lost."""
-    at = "" if row.threshold is None else f"Compact at {row.threshold:,} tokens: "
+    at = "" if row.threshold is None else f"{verb} {row.threshold:,} tokens: "
     n, before = row.totals.compactions, held.totals.compactions
     often = f"{counted(n, 'compaction')} {'as recorded' if n == before else f'instead of {before:,}'}"
-    said = f"{change_words(row.totals, held.totals)}, {often}, {lost_words(row, held)}"
+    losses = (lost_words(row, held),) if "needs_gone" in row.more else ()
+    said = ", ".join((change_words(row.totals, held.totals), often, *losses))
     return f"{at}{said}" if at else said[0].upper() + said[1:]
 
 
@@ -265,14 +293,12 @@ def _reason(name: str, row: Row, sweep: Sweep) -> str:
     """Why this one, in a sentence or two with figures."""
     held = sweep.recorded
     if row is held:
-        what = {
-            SAFE: "loses less without compacting more often",
-            CHEAPEST: f"within the limits saves {LEAST_SAVING:.0%}",
-        }
-        return f"{_kept(held)}. No setting {what.get(name, 'saves enough for what it loses')}."
+        what = {SAFE: f"{NONE} loses less without compacting more often", CHEAPEST: _saves_none()}
+        why = what.get(name, f"{NONE} saves enough for what it loses")
+        return f"{_kept(held)}. {why[0].upper()}{why[1:]}."
     if name == SAFE:
         least = f"Loses the least, {counted(lost(row), 'thing')}," if lost(row) else "Loses nothing"
-        return f"{least} and compacts no more often than recorded."
+        return f"{least} and {'compacts no more often than recorded' if held.fits else 'stays within the window'}."
     if name == CHEAPEST:
         return f"The lowest cost with at most {counted(most_compactions(held.totals.compactions), 'compaction')}."
     return " ".join(("Best for cost and losses together.", *_beside(row, sweep)))

@@ -74,7 +74,7 @@ def _values(replay: Replay, sums: Totals, assessed: tuple[Assessment, ...]) -> d
     events, sent, weighed = replay.events, sums.sent_tokens, replay.weighed
     first = takewhile(lambda message: message.role is Role.SYSTEM, weighed.transcript.messages)
     gaps = [later.request - earlier.request for earlier, later in pairwise(events)]
-    rules = sum(c.state == GONE for a in assessed for c in a.constraints)
+    rules = len({c.text for a in assessed for c in a.constraints if c.is_lost})
     scores = [a.score.score for a in assessed if a.score.score is not None]
     return {
         "cost": None if sums.cost is None else sums.cost.high,

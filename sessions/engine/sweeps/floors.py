@@ -46,7 +46,7 @@ BOUNDS = (
     Bound(
         "needs_gone", "max_lost", "references gone that the agent goes on to use, all events together", ("needs_gone",)
     ),
-    Bound("rules_gone", "max_rules_lost", "rules gone, all events together", ("rules_gone",)),
+    Bound("rules_gone", "max_rules_lost", "rules lost, each once", ("rules_gone",)),
     Bound("read_again_tokens", sweep=("read_again_tokens",)),
     Bound("cache_share", "min_cache_share", "share of the tokens sent that is read from the cache, in per cent"),
     Bound("interval", "min_interval", "requests between two compactions"),

@@ -18,6 +18,7 @@ from sessions.engine.quality.baseline import as_recorded, baseline, own_policy, 
 from sessions.engine.quality.recall import COUNTS, Recall, recall_of
 from sessions.engine.quality.thrash import n_futile
 from sessions.engine.replays.replay import Options, Replay, replay
+from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 Columns = Callable[["Replay"], Mapping[str, float]]
@@ -218,11 +219,16 @@ def sweep(
 
 
 def recorded_row(weighed: Weighed, prices: Prices | None, columns: Columns | None = None) -> Row:
-    """The session as recorded as a row, under its own policy ("none" where that is not known)."""
+    """The session as recorded as a row, under its own policy ("none" where that is not known).
+
+    It does not fit either where a request was refused as too large, or where the agent gave up.
+    """
     made, setting = as_recorded(weighed), Setting(own_policy(weighed) or "none")
     more = dict(columns(made)) if columns is not None else {}
     sums, after = baseline(weighed, prices=prices, sent=made), _most_left(made)
-    return Row(setting, {}, sums, made.window, True, False, more, started_threshold(weighed), after)
+    refused = (error.kind for error in weighed.transcript.errors if not error.of_compaction)
+    fits = made.fits and not {ErrorKind.CONTEXT, ErrorKind.GAVE_UP}.intersection(refused)
+    return Row(setting, {}, sums, made.window, fits, False, more, started_threshold(weighed), after)
 
 
 def marked(rows: Sequence[Row]) -> tuple[Row, ...]:

@@ -1,4 +1,4 @@
-"""What came after every recorded compaction: full again when, by what, what was read again (verdicts 6)."""
+"""What came after every recorded compaction: at 80% of the threshold again when, by what; re-reads (verdicts 6)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FULL = 0.8
 """Share of the threshold from which a context counts as full again."""
 FULL_AGAIN, COMPACTED, MANUAL, END = "full", "compacted", "manual", "end"
 """Where the way of a compaction ends: at 80%, at the next one, at the next one that was manual, with the session."""
-WHEN = {FULL_AGAIN: "When full", COMPACTED: "When compacted", MANUAL: "At the manual compaction", END: "At the end"}
+WHEN = {FULL_AGAIN: "At 80%", COMPACTED: "When compacted", MANUAL: "At the manual compaction", END: "At the end"}
 """When the context held what ``refilled`` says, in words."""
 RAPID = 3
 """Requests within which another compaction is thrashing (policies 4.10)."""

@@ -28,7 +28,7 @@ HEADS = (
     ("False alarms", "a counter was wrong: the context was under the threshold"),
     ("Refused", "requests that the provider refused for their size"),
     ("Missed", "compactions that did not come at the threshold"),
-    ("Thrashing", "full again within 3 requests"),
+    ("Thrashing", "compacted again within 3 requests"),
     ("Overcounted", "messages with an image of 10 × its tokens or more"),
     ("Re-read", "tokens of re-read results that a compaction had dropped"),
 )

@@ -238,22 +238,14 @@ def diff_claim(session: Session, state: ReplayState) -> str:
 
 
 def against(session: Session, before: ReplayState, after: ReplayState) -> str:
-    """What moving the threshold from one setting to another does; "" where both fire at the same place."""
+    """What moving the threshold to another setting comes to, against the recording as beside it; "" where it stays."""
     weighed = overview(session.pk).weighed
     gates = [gate_of(weighed, state, {}) for state in (before, after)]
     if gates[0] is None or gates[1] is None or gates[0].threshold == gates[1].threshold:
         return ""
-    first, second = (replays.run(session.pk, state) for state in (before, after))
+    ran = replays.run(session.pk, after)
     moved = f"At {gates[1].threshold:,} instead of {gates[0].threshold:,} {gates[1].unit}"
-    return f"{moved}: {', '.join((_cost(first, second), *_lost(session, second)))}"
-
-
-def _cost(first: replays.ReplayRun, second: replays.ReplayRun) -> str:
-    """The change of the cost; of the compactions where there is no price."""
-    if first.totals.cost is not None and second.totals.cost is not None:
-        return change_words(second.totals, first.totals)
-    n = second.totals.compactions
-    return f"{figures.plural(n, 'compaction')} instead of {first.totals.compactions:,}"
+    return f"{moved}: {', '.join((_paid(session, ran), *_lost(session, ran)))}"
 
 
 def _lost(session: Session, ran: replays.ReplayRun) -> tuple[str, ...]:

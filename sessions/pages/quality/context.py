@@ -34,7 +34,9 @@ class EventLosses:
 
     def __init__(self, one: Assessment, judged: QualityRun, href: str, *, chosen: bool) -> None:
         self.one, self.href, self.chosen = one, href, chosen
-        self.rules, self.counts = (Counter(x.state for x in found) for found in (one.constraints, one.needs))
+        stood = [rule for rule in one.constraints if not rule.lost_before]
+        self.n_rules, self.rules = len(stood), Counter(rule.state for rule in stood)
+        self.counts = Counter(need.state for need in one.needs)
         self.n_broken, self.percent = len(_broken((one,))), percent(one.score.score)
         self.again_dollars = dollars_of(one.refetch.tokens, judged.prices)
 
@@ -119,7 +121,7 @@ def _headline(found: tuple[Assessment, ...]) -> str:
     """What was lost, in a sentence: rules, each once; what was used later and is lost, over all compactions."""
     if not found:
         return "Nothing was compacted here, so nothing was lost."
-    rules = {kept.text for one in found for kept in one.constraints if kept.state == GONE}
+    rules = {kept.text for one in found for kept in one.constraints if kept.is_lost}
     broken = _broken(found)
     n_lost, n_open = (sum(need.state == state for one in found for need in one.needs) for state in (GONE, OPEN))
     after = plural(len(found), "compaction")

@@ -182,7 +182,8 @@ class Losses:
             return [need for need in found.needs if need.state == state][:most]
 
         self.rules = sorted(rules, key=lambda pair: WORST_FIRST(pair[0]))[:MOST_RULES]
-        self.n_rules, self.rule_counts = len(rules), Counter(kept.state for kept in found.constraints)
+        self.n_rules, stood = len(rules), [kept for kept in found.constraints if not kept.lost_before]
+        self.n_stood, self.rule_counts = len(stood), Counter(kept.state for kept in stood)
         self.kinds, self.counts = _kinds(found), Counter(need.state for need in found.needs)
         self.open, self.gone = needs(OPEN, MOST_LOST), needs(GONE, MOST_LOST)
         self.mentioned = [(HOWS.get(need.how, need.how), need) for need in needs(MENTIONED, MOST_MENTIONED)]

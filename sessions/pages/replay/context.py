@@ -292,7 +292,7 @@ def _thrashing_words(refill: Refill) -> str:
         return ""
     if refill.headroom_tokens is not None and refill.headroom_tokens <= 0:
         return "Thrashing: still over the threshold"
-    return f"Thrashing: full again within {RAPID_REQUESTS} requests"
+    return f"Thrashing: compacted again within {RAPID_REQUESTS} requests"
 
 
 def failures(replay: Replay, urls: Urls, state: ReplayState) -> FailedEdits | None:

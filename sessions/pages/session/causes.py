@@ -219,10 +219,12 @@ def build_full_causes(session_id: str, view: Overview, rules: Iterable[RulesAfte
 
 
 def _then(one: Aftermath) -> str:
-    """When the context was full again, and with what."""
+    """When the context was at 80% of its threshold again, and with what."""
+    filled = f"80% of {figures.count(one.threshold)}"
     if one.n_requests is None:
-        return "" if one.last is None else f"Not full again: {figures.count(one.last)} tokens {WHEN[one.until].lower()}"
-    again = "Compacted" if one.until == COMPACTED else "Full"
+        last = f"{figures.count(one.last)} tokens {WHEN[one.until].lower()}"
+        return "" if one.last is None else f"Not at {filled} again: {last}"
+    again = "Compacted" if one.until == COMPACTED else f"At {filled}"
     later = f"{again} again {figures.plural(one.n_requests, 'request')} later"
     total = sum(tokens for _, tokens in one.refilled)
     named = (f"{name} ({figures.percent(tokens, total)})" for name, tokens in one.refilled[:SOURCES])

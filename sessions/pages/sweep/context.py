@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 from sessions.engine.costs.breakeven import EventCost
 from sessions.engine.costs.cost_report import beside_usage
 from sessions.engine.reports.configuration import Snippet, configure
-from sessions.engine.sweeps.advice import NOTHING, Pick, cost_range, limit_of, usual_growth, window_words
+from sessions.engine.sweeps.advice import NOTHING, Pick, cost_range, limit_of, objections, usual_growth, window_words
 from sessions.engine.sweeps.floors import keeps
 from sessions.engine.sweeps.sweep import POLICY, Row, Setting, Sweep
 from sessions.engine.transcript.types import Label
@@ -55,6 +55,7 @@ class SweepView:
         self.row = self.settings[self.picked]
         self.setting: Setting = self.row.setting
         self.is_nothing = self.advice.answer == NOTHING
+        self.against = objections(self.whole) if len(sessions) == 1 else {}
         self.priced = any(row.totals.cost is not None for row in self.settings)
         labels = {one.weighed.total_label for one in swept.sweeps}
         self.label = str(next((x for x in (Label.ESTIMATED, Label.CALIBRATED) if x in labels), Label.MEASURED))
@@ -156,7 +157,7 @@ class SweepView:
         if len(self.sessions) != 1 or self.advice.answer != NOTHING or growth <= 0 or left <= 0:
             return ""
         more = figures.plural(max(left // growth, 1), "more request")
-        return f"A request adds up to {growth:,} tokens here. The first compaction is at least {more} away."
+        return f"Nine in ten requests add at most {growth:,} tokens. At that rate the first compaction is {more} away."
 
     def held_words(self) -> str:
         """Where the recorded usage costs otherwise than what was sent does by the rule of the settings."""
@@ -348,7 +349,7 @@ class TableRow:
         self.pick, self.pick_b = view.here(pick=index), view.here(b=index)
         self.picked, self.is_b = index == view.picked, index == view.state.b
         self.recommended = row.setting == view.best
-        self.keeps, self.fits = keeps(row, view.floors), row.fits
+        self.keeps, self.fits, self.against = keeps(row, view.floors), row.fits, view.against.get(id(row), "")
 
 
 def _dollars(value: float) -> str:

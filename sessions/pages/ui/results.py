@@ -121,7 +121,7 @@ def totals_table(session_id: str, ran: ReplayRun, losses: tuple[Losses | None, L
     deltas = _counted(deltas, "–") if n_followed else deltas
     sent = weakest_label(ran.replay.weighed.recorded.labels)
     return (
-        TotalsRow("mine", "this replay", label, _with(own, mine)),
+        TotalsRow("mine", "this replay", label, _with(own, mine, of=" of its own" if n_followed else "")),
         TotalsRow("recorded", NAME, sent, _with(_cells(base, sent, cost_cell(base)), kept)),
         TotalsRow("delta", "difference", "", _with(deltas, None, "")),
     )
@@ -132,10 +132,10 @@ def _counted(cells: tuple[Cell, ...], words: str) -> tuple[Cell, ...]:
     return (cells[0], replace(cells[1], value=words), *cells[2:])
 
 
-def _with(cells: tuple[Cell, ...], losses: Losses | None, blank: str = "–") -> tuple[Cell, ...]:
-    """The cells with what is lost beside what it costs: after cost, compactions and peak."""
+def _with(cells: tuple[Cell, ...], losses: Losses | None, blank: str = "–", of: str = "") -> tuple[Cell, ...]:
+    """The cells with what is lost beside what it costs, after cost, compactions and peak; ``of`` what, in words."""
     lost = loss_cells(losses) if losses is not None else (Cell(blank), Cell(blank))
-    return (*cells[:3], *lost, *cells[3:])
+    return (*cells[:3], *(replace(cell, value=cell.value + of) for cell in lost), *cells[3:])
 
 
 def cost_cell(totals: Totals) -> Cell:

@@ -1,7 +1,8 @@
 """One chat completions request document: ``{model, max_completion_tokens, messages}``.
 
-Each tool result is a message of its own, as the API has it; images and documents of results follow in a message of the
-user's after the last result of the turn, because results hold text only.
+Each tool result is a message of its own, and calls that are answered together stand in one, as the API has it; images
+and documents of results follow in a message of the user's after the last result of the turn, because results hold text
+only.
 
 Cannot carry: ids, times and marks of messages; usage, requests and compactions (a request has none); the system
 prompt and tool definitions, of which a session keeps sizes and no text; thinking and opaque blocks; that a result is
@@ -28,7 +29,30 @@ def _write(listing: Listing, read: Read, report: Report) -> Iterator[str]:
     name = listing.transcript.model
     head: Json = {"model": name} if name else {}
     head["max_completion_tokens"] = most_output(name)
-    yield from document(head, _messages(listing, read, report))
+    yield from document(head, _joined(_messages(listing, read, report)))
+
+
+def _joined(messages: Iterable[Json]) -> Iterator[Json]:
+    """Calls, and what the assistant says behind them, are one message where a result is next."""
+    run: list[Json] = []
+    for message in messages:
+        if message["role"] == Role.ASSISTANT.value and (run or message.get("tool_calls")):
+            run.append(message)
+            continue
+        yield from [_one(run)] if run and message["role"] == "tool" else run
+        run = []
+        yield message
+    yield from run
+
+
+def _one(run: list[Json]) -> Json:
+    calls = [call for message in run for call in message.get("tool_calls", ())]
+    return run[0] | {"content": _content([part for one in run for part in _parts(one)]), "tool_calls": calls}
+
+
+def _parts(message: Json) -> list[Json]:
+    content = message["content"]
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content or []
 
 
 def _messages(listing: Listing, read: Read, report: Report) -> Iterator[Json]:
