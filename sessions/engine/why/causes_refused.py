@@ -93,7 +93,7 @@ def failed(case: Case) -> Iterable[Explanation]:
 
 
 def _is_needless(case: Case, error: ProviderError) -> bool:
-    """Whether there was nothing to compact and no need to: far under the window, and nothing refused for its size."""
+    """Whether there was nothing to compact and no need to: far under the window, nothing refused (verdicts 3.43)."""
     if not NOTHING_LEFT.search(error.words) or not case.window_is_known or case.true >= SMALL * case.window:
         return False
     return not any(one.kind in (ErrorKind.CONTEXT, ErrorKind.BODY) for one in case.weighed.transcript.errors)

@@ -80,7 +80,7 @@ def _up_and_down(weighed: Weighed) -> str:
     if min(len(falls), sum(size >= SWING * before for before, size in pairs)) < LEAST_SWINGS:
         return ""
     told = ", ".join(f"{size:,}" for size in sizes[max(0, falls[0] - 1) :][:SHOWN])
-    told = f"The usage goes up and down {len(falls):,} times with nothing taken out: {told} …"
+    told = f"The usage goes up and down {len(falls):,} times and no compaction is recorded: {told} …"
     return f"{told}; whether as much was sent, or only counted, the file does not say."
 
 

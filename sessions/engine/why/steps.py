@@ -43,7 +43,7 @@ THOUGHT = 0.1
 """Share of the window from which the reasoning of replies may be what a refusal counts and a usage does not."""
 FAR, FAR_BY_TABLE = 0.8, 0.4
 """Share of a recorded window, and of one that a table names, under which a refusal shows that it was not the limit."""
-LITTLE, LITTLE_TOKENS, POOR, POOR_TOKENS = 0.05, 2_000, 0.02, 500
+LITTLE, LITTLE_TOKENS, POOR, POOR_TOKENS = 0.05, 2_000, 0.005, 500
 """Share of its context, and tokens, up to which what a compaction left is next to nothing; the same of a summary."""
 APART = 0.1
 """The share by which the record's own figure differs from what a clause names: then it is told as well."""
