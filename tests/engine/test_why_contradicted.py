@@ -113,5 +113,5 @@ def test_a_broken_off_compaction_is_told_in_the_words_of_the_file() -> None:
     event = RecordedEvent(EventKind.COMPACTION_CANCELLED, 40, len(transcript.messages), "auto compaction cancelled")
     limit = RecordedEvent(EventKind.LIMIT_SET, 0, 0, "maxTokens 64,000", "maxTokens")
     said = line(dataclasses.replace(transcript, events=(event, limit)))
-    assert 'it was broken off, "auto compaction cancelled"' in said
+    assert 'it was broken off, and no reason is recorded, "auto compaction cancelled"' in said
     assert said.endswith("The file sets maxTokens 64,000.")

@@ -155,7 +155,7 @@ def test_kimi_codes_cancelled_compactions_are_an_event() -> None:
     ]
     told = read("wire.jsonl", "\n".join(json.dumps(line) for line in lines))
     assert told.what.startswith("Compaction failed 2 times")
-    assert told.why == 'it was broken off, "manual compaction cancelled"'
+    assert told.why == 'it was broken off, and no reason is recorded, "manual compaction cancelled"'
 
 
 def test_the_error_of_the_outermost_span_ends_a_run() -> None:

@@ -54,7 +54,7 @@ WRONG = {
     "14-copilot-cli-hook.jsonl", "14-crush-counters-frozen.db", "15-copilot-app-undercount.jsonl",
     "15-goose-compacts-each-message.db", "15-openhands-nothing-to-condense.jsonl",
    
-    "16-antigravity-checkpoint-early.jsonl", "16-goose-128k-default.json", "16-kimi-compaction-cancelled.jsonl",
+    "16-antigravity-checkpoint-early.jsonl", "16-goose-128k-default.json",
     "16-openclaw-msg-attachment.jsonl", "16-openhands-condensation-loop.json",
     "16-qwen-code-resumed-after-compress.jsonl", "17-goose-counter-stands-still.jsonl",
     "17-hermes-vllm-max-tokens.json", "17-inspect-vllm-1000.json", "17-openhands-condense-by-count.jsonl",
@@ -64,7 +64,7 @@ WRONG = {
     "19-qwen-code-healthy-compressed.jsonl", "19-qwen-hard-limit-0.json", "19-zoo-code-mcp-git-diff.json",
     "20-codex-total-1.36m-healthy.jsonl", "20-copilot-cli-log-review.jsonl", "20-roo-first-prompt-kept.json",
     "21-antigravity-400-invalid-argument.jsonl", "21-copilot-cli-second-compact-healthy.jsonl",
-    "21-crush-healthy-summarized.db", "21-lobechat-image-174643.json",
+    "21-crush-healthy-summarized.db",
     "21-qwen-code-pdf.jsonl", "22-agents-sdk-minimax-2013.jsonl", "23-claude-code-367k.jsonl",
     "25-agno-metrics-doubled.json", "26-claude-code-drop-18k.jsonl", "26-tau2-infrastructure-error.json",
     "51-adk-orphan-call.session.json", "51-deepagents-offload-lost.json", "52-langfuse-cached-counted-twice.json",

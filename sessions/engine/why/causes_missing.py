@@ -20,6 +20,8 @@ from sessions.engine.why.windows import narrowed
 
 READS_USAGE = frozenset({"pi", "opencode"})
 """Agents whose trigger does nothing while no usage is known."""
+FAR_UNDER = 0.5
+"""Share of the threshold under which it would not have fired with a usage either."""
 NOT_ON = "no compaction is recorded"
 EITHER = ("a trigger that was off", "a trigger that did not start")
 OWN_STOP = re.compile(r"^context limit reached .{0,4}/compact or /clear", re.IGNORECASE)
@@ -36,7 +38,11 @@ def no_usage(case: Case) -> Iterable[Explanation]:
         return
     row = Evidence("No request reports usage, and the trigger reads nothing else", None, None, 0, "tokens", "recorded")
     because = "no usage was reported, so the trigger never fired"
-    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, (row,), (SETTING,))
+    limit = case.usual or 0
+    against = (
+        (f"the file holds about {case.true:,} tokens, far under {limit:,}",) if case.true < FAR_UNDER * limit else ()
+    )
+    yield Explanation(NO_USAGE, COUNTED | Fact.TIMING, because, (row,), (SETTING,), against)
 
 
 def stated_not_fired(case: Case) -> Iterable[Explanation]:

@@ -148,6 +148,7 @@ MEANINGS = (
         r"|(?:did|does) not (?:reduce|shrink)",
         "the summary was no smaller than what it was to replace", CHANGES[GREW],
     ),
+    _meaning(r"(?:cancel+ed|aborted)\W*$", "it was broken off, and no reason is recorded", ""),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", UNFINISHED, ""),
     _meaning(

@@ -62,9 +62,7 @@ OUTSIDE = (
 """What can be told of a compaction whose list before is not in the session."""
 NO_HARM = UNDECIDED | {causes.REACHED, causes.MANUAL, causes.SWITCH, causes.AFTER_REFUSAL}
 """Causes of a compaction that say nothing of why compacting did not help."""
-MORE_ROOM = (
-    "There is nothing to compact: take a model, or a server's context length, with more room, or turn off tools."
-)
+UNSEEN = "What filled it is not in the file: look at attachments, tools and the system prompt, or take more room."
 AT_ONCE = 0.25
 """Share of a limit that came since the last answer from which it was too much at once."""
 SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
@@ -378,7 +376,7 @@ def _way_out(case: Case) -> str:
     sent, limit = error.tokens or 0, error.limit or 0
     before = case.usage.context if case.usage is not None and not case.is_partial else 0
     if limit and not case.position and case.true < NEAR * limit:
-        return MORE_ROOM
+        return UNSEEN
     if limit and NEAR * limit <= before < limit:
         # A threshold that lies under the limit, and was not reached or not asked, is no help as it is.
         lower = before if case.usual is not None and case.usual < limit else limit
@@ -386,7 +384,7 @@ def _way_out(case: Case) -> str:
     came = sum(case.weighed.tokens[i] for i in case.tail)
     if limit and sent - (before or limit) > AT_ONCE * limit:
         # What came since may be no message of the file: then its system prompt and tools are too large.
-        return "Go back to before it, and send less at once." if came >= AT_ONCE * limit else MORE_ROOM
+        return "Go back to before it, and send less at once." if came >= AT_ONCE * limit else UNSEEN
     compacts = case.thresholds or case.weighed.transcript.compactions
     return f"Start a new session, or {'compact earlier' if compacts else 'send less'}."
 
