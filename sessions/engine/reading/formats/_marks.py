@@ -109,7 +109,7 @@ MARKS = {
     "openai_responses": _marks(
         (*JSON, TEXT), "input output response reasoning function_call input_text output_text compaction error"
     ),
-    "opencode": _marks((*JSON, DATABASE), "parts part"),
+    "opencode": _marks((*JSON, DATABASE), "parts part sessionID"),
     "openhands": _marks(JSON, "action observation kind history"),
     "otel": _marks(JSON, "attributes"),
     "pi": _marks((LINES,), "session parentId toolResult toolCall stopReason"),
