@@ -57,7 +57,7 @@ def test_every_agent_of_a_team_of_autogen_is_a_session() -> None:
     assert (session.id, kinds(session)) == (
         "painter", [["text", "image"], ["thinking", "tool_use"], ["tool_result"], ["text"]],
     )  # fmt: skip
-    assert len(session.requests) == 2
+    assert [request.usage and request.usage.context for request in session.requests] == [81, 99]
     assert only("autogen/agent.json").messages[0].role is Role.USER
 
 
