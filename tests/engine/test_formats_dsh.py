@@ -24,8 +24,11 @@ def test_each_reply_is_a_request_with_its_cache_apart() -> None:
         (2, 1500, 40),
         (4, 1900, 20),
         (6, 1780, 15),
+        (None, 1800, 9),
         (9, 300, 12),
     ]
+    assert [r.on_branch for r in found.requests] == [True, True, True, False, True], "a summary's call is not seen"
+    assert [(c.request, c.tokens_before) for c in found.compactions] == [(4, 1795), (5, 312)]
     assert (found.window, found.model, found.title) == (128_000, "deepseek-v4-flash", "Goats")
     assert [block.name for block in found.system] == ["", "bash"]
 

@@ -90,6 +90,7 @@ class DshReading:
     """One pass over a log; ``surface`` holds the numbers of the events that the model sees, with their messages.
 
     ``places`` says where in it a number stands; events below ``seeded`` are another session's, which this one took on.
+    ``written`` has the calls that wrote summaries, by their compaction.
     """
 
     made: Assembly
@@ -102,6 +103,7 @@ class DshReading:
     error: str = ""
     title: str = ""
     begun: dict[str, str] = field(default_factory=dict)
+    written: dict[str, Record] = field(default_factory=dict)
     pruned: list[str] = field(default_factory=list)
     n_replaced: int = 0
 
@@ -121,7 +123,9 @@ class DshReading:
             self.title = text_of(data.get("title")) or self.title
         elif kind.startswith("compaction/"):
             ident = text_of(data.get("compactionId"))
-            if kind == "compaction/start":
+            if kind == "compaction/summary":
+                self.written[ident] = data
+            elif kind == "compaction/start":
                 self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
             elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
                 self.made.fail(data["error"], of_compaction=True)
@@ -155,6 +159,7 @@ class DshReading:
             self.begun[_compaction_of(event)] = ""
             trigger = "manual" if _source_of(event).get("sourceCommandId") else begun
             number = self.made.forget([index for _, index in self.surface[first:last]], trigger=trigger)
+            self._summary_call(self.written.pop(_compaction_of(event), {}), number, event)
             # Unlike elsewhere, a summary that stands outside the range stays.
             self.made.summaries[:] = [index for index in self.made.summaries if index in self.made.gone]
             index = self.made.summary(contents, [origin], number, timestamp=seconds(event.get("time")))
@@ -167,6 +172,13 @@ class DshReading:
             self.places[seq] = first
         else:
             self.places = {number: place for place, (number, _) in enumerate(self.surface)}
+
+    def _summary_call(self, call: Record, number: int, event: Record) -> None:
+        """The call that wrote a summary, which the conversation never saw; the compaction stands before the next one."""
+        if (usage := usage_at(as_dict(call.get("usage")), "dsh")) is not None:
+            model, time = text_of(call.get("model")), seconds(event.get("time"))
+            self.made.request(None, usage, on_branch=False, model=model, timestamp=time)
+            self.made.next_request(number)
 
     def _shadowed(self, change: Record) -> tuple[int, int] | None:
         """The part of what the model sees that a message stands for; None where the log does not hold it."""
