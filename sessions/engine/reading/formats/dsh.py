@@ -32,16 +32,21 @@ MESSAGES = {
 """Events that put a message into what the model sees."""
 ROWS = {"text-chunks": "texts", "reasoning-chunks": "texts", "tool-call-chunks": "args"}
 """Rows that hold a run of events, and where its members stand."""
+RETRY = "llm/retry"
+ATTEMPTS = ("turn/start", "llm/retry-started")
+"""Events that begin a call anew: the same words are then another failure."""
 FAMILIES = (
     *("turn/", "step/", "user/", "assistant/", "tool/", "system/", "request/", "compaction/", "session/", "agent/"),
     *("command/", "permission/", "sandbox/", "approval/", "goal/", "todo/", "hook/", "llm/"),
 )
+"""How its own events begin, which some logs do not number; a plugin's may begin in any way."""
 
 
 def is_dsh_event(value: Record) -> bool:
     """Whether a line is an event of DeepSeek Harness, or a row of them."""
-    kind = text_of(value.get("type"))
-    return isinstance(value.get("data"), dict) and (kind in ROWS or kind.startswith(FAMILIES))
+    kind, is_numbered = text_of(value.get("type")), isinstance(value.get("seq"), int)
+    known = kind in ROWS or kind.startswith(FAMILIES) or (is_numbered and "/" in kind)
+    return known and isinstance(value.get("data"), dict)
 
 
 def is_dsh_header(value: Record) -> bool:
@@ -138,8 +143,8 @@ class DshReading:
         failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
         told = ": ".join(filter(None, (text_of(failure.get("code")), text_of(failure.get("message")))))
         if told and told != self.error:
-            self.made.fail(failure)
-        self.error = told or ("" if kind == "turn/start" else self.error)
+            self.made.fail(failure, kind=EventKind.RETRY if kind == RETRY else EventKind.ERROR)
+        self.error = told or ("" if kind in ATTEMPTS else self.error)
 
     def _message(self, event: Record, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))
@@ -174,7 +179,7 @@ class DshReading:
             self.places = {number: place for place, (number, _) in enumerate(self.surface)}
 
     def _summary_call(self, call: Record, number: int, event: Record) -> None:
-        """The call that wrote a summary, which the conversation never saw; the compaction stands before the next one."""
+        """The call that wrote a summary, which the conversation never saw: its compaction precedes the next one."""
         if (usage := usage_at(as_dict(call.get("usage")), "dsh")) is not None:
             model, time = text_of(call.get("model")), seconds(event.get("time"))
             self.made.request(None, usage, on_branch=False, model=model, timestamp=time)
@@ -213,7 +218,7 @@ class _Format(Format):
     coverage = Coverage(
         "0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
         error="failure in llm, step and turn events", compaction="compaction/summary",
-        failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
+        failed="compaction/end error", retry="llm/retry", who="sourceCommandId", begun="compaction/start and no end",
         clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
         model="provenance.model",
     )  # fmt: skip
