@@ -37,6 +37,7 @@ class GeminiRun:
     skipped: list[Skipped] = field(default_factory=list)
     model: str = ""
     session: str = ""
+    n_before: int = 0
     total: Usage | None = None
     n_totals: int = 0
     refused: defaultdict[int, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
@@ -85,6 +86,7 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
 def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
     """The session of a run; its total is the request's usage where there was only one."""
     made = Assembly(measure)
+    made.note(run.n_before, f"Prompts that a runner wrote before the run, which has its own: {run.n_before}")
     for number, unit in enumerate(run.units):
         for refusal in run.refused.get(number, ()):
             made.refuse(refusal)
@@ -201,8 +203,7 @@ def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> l
         if _opens(value) and not runs[-1].session:
             units = runs[-1].units
             if all(map(is_before, (value for unit in units for value in unit.values))):
-                reason = "a prompt that a runner wrote before the run, which repeats it"
-                skipped += [Skipped(o.line, o.offset, reason) for unit in units for o in unit.origins]
+                runs[-1].n_before = len(units)
                 units.clear()
         elif _opens(value) and runs[-1].session != value["session_id"]:
             runs.append(GeminiRun(skipped=skipped))
