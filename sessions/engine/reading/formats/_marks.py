@@ -46,7 +46,7 @@ def _marks(shapes: tuple[str, ...], names: str = "") -> tuple[frozenset[str], fr
 
 
 MARKS = {
-    "acp": _marks((LINES,), "sessionUpdate tag session/prompt"),
+    "acp": _marks((LINES,), "sessionUpdate tag session/prompt direction"),
     "ag_ui": _marks((*JSON, TEXT), "messageId threadId toolCallId"),
     "agent_zero": _marks((DOCUMENT,), "history"),
     "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
