@@ -151,12 +151,12 @@ class _Format(Format):
             for position, value in enumerate(as_list(head.document["messages"])):
                 _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
             found = [_session(log, head.document, source.name)]
-        elif lines and sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
-            found = _from_events(source, measure, skipped)
-        elif lines:
-            found = [_from_log(source, measure, skipped)]
-        else:
+        elif not any(map(_is_own, lines)):
             raise misread("neither a session nor a log nor events")
+        elif sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
+            found = _from_events(source, measure, skipped)
+        else:
+            found = [_from_log(source, measure, skipped)]
         return read_as(found, skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -172,6 +172,12 @@ def _opens(value: Record) -> bool:
 
 def _is_metadata(value: Record) -> bool:
     return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str) and "type" not in value
+
+
+def _is_own(value: Record) -> bool:
+    """Whether a line can be of Gemini CLI alone: it opens a log or a run, changes a log, or is one's reply or call."""
+    opens = _is_metadata(value) or _opens(value) or "$set" in value or "$rewindTo" in value
+    return opens or value.get("type") == "gemini" or (is_event(value) and "tool_id" in value)
 
 
 def _is_record(value: Any) -> bool:
