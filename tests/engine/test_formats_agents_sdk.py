@@ -42,6 +42,19 @@ def test_calls_of_responses_are_the_tools_that_ran_after_them() -> None:
     assert call.text == '{"wheel": 2}'
 
 
+def test_traces_that_hold_their_spans_are_read_alike() -> None:
+    items = json.loads((FIXTURES / "agents_sdk/responses.json").read_text(encoding="utf-8"))["data"]
+    traces = [
+        {**item, "spans": [one for one in items if one.get("trace_id") == item["id"]]}
+        for item in items
+        if item["object"] == "trace"
+    ]
+    found = read_transcripts(io.BytesIO(json.dumps({"traces": traces}).encode())).transcripts
+    assert [(s.id, s.title, contexts(s)) for s in found] == [
+        (s.id, s.title, contexts(s)) for s in sessions("responses.json")
+    ]
+
+
 def test_a_tool_that_failed_gave_out_its_error() -> None:
     (session,) = sessions("tool_failed.jsonl")
     (failed,) = session.messages[1].blocks

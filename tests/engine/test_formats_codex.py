@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,17 @@ def test_a_call_is_the_run_of_items_before_its_token_count_and_counts_once() -> 
         "Token counts that repeat the call before: 1, counted once",
         "Token counts without a call (the client's estimate): 1, not counted",
     )
+
+
+def test_a_usage_record_beside_a_token_count_is_known_and_counts_no_call_twice() -> None:
+    lines = (FIXTURES / "rollout.jsonl").read_bytes().splitlines(keepends=True)
+    usage = {"input_tokens": 1000, "cached_input_tokens": 200, "output_tokens": 50, "total_tokens": 1050}
+    payload = {"response_id": "resp_1", "usage": usage, "turn_token_usage": usage, "thread_token_usage": usage}
+    record = json.dumps({"type": "token_usage_record", "payload": payload}).encode() + b"\n"
+    at = next(i for i, line in enumerate(lines) if b"total_token_usage" in line)
+    read = read_transcripts(io.BytesIO(b"".join([*lines[:at], record, *lines[at:]])), "rollout.jsonl")
+    assert read.transcripts[0].requests == session("rollout.jsonl").requests
+    assert read.warnings == parsed("rollout.jsonl").warnings
 
 
 def test_a_replacement_history_keeps_what_equals_an_original() -> None:

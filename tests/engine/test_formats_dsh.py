@@ -8,6 +8,7 @@ from pathlib import Path
 from sessions.engine.base import registry
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_contents, read_transcripts
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Parsed, Role
 
 FIXTURES = Path(__file__).parent.parent / "fixtures" / "transcripts" / "dsh"
@@ -24,8 +25,11 @@ def test_each_reply_is_a_request_with_its_cache_apart() -> None:
         (2, 1500, 40),
         (4, 1900, 20),
         (6, 1780, 15),
+        (None, 1800, 9),
         (9, 300, 12),
     ]
+    assert [r.on_branch for r in found.requests] == [True, True, True, False, True], "a summary's call is not seen"
+    assert [(c.request, c.tokens_before) for c in found.compactions] == [(4, 1795), (5, 312)]
     assert (found.window, found.model, found.title) == (128_000, "deepseek-v4-flash", "Goats")
     assert [block.name for block in found.system] == ["", "bash"]
 
@@ -54,6 +58,17 @@ def test_events_without_numbers_count_on_and_a_subagent_names_its_session() -> N
     assert [b.kind for m in found.messages for b in m.blocks] == [Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT]
     assert [kin.home for kin in whole.kin] == ["sess-1"]
     assert [r.usage and r.usage.context for r in found.requests] == [8772]
+
+
+def test_retries_and_failed_compactions_are_told_and_a_plugins_events_are_no_gaps() -> None:
+    whole = parsed("retried.jsonl")
+    (found,) = whole.transcripts
+    assert whole.skipped == ()
+    assert [(e.kind, e.code, e.count) for e in found.events] == [
+        (EventKind.RETRY, "SERVER", 2),
+        (EventKind.ERROR, "EMPTY_RESPONSE", 1),
+    ]
+    assert [(e.of_compaction, e.words.startswith("messages.1")) for e in found.errors] == [(True, True)]
 
 
 def test_no_session_of_the_harness_is_pis() -> None:

@@ -22,3 +22,4 @@ def test_a_call_and_its_result_are_two_messages_and_nothing_is_measured() -> Non
     ]
     assert [(r.message, r.usage) for r in found.requests] == [(1, None), (3, None)]
     assert [m.typed for m in found.messages] == [True, False, False, False, True]
+    assert found.gaps == (), "its token counts are known, and no context"

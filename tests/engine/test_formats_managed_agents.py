@@ -68,3 +68,4 @@ def test_the_session_that_a_client_made_names_model_system_prompt_and_tools() ->
     (found,) = sessions("client_calls.jsonl")
     assert (found.id, found.model) == ("sesn_1", "claude-opus-4-8")
     assert [block.name for block in found.system] == ["", "weigh"]
+    assert found.gaps == (), "what the client sent is told again by the stream"

@@ -95,3 +95,24 @@ def test_messages_without_their_export_are_sessions_by_the_id_that_they_name(nam
     ]
     assert [b.kind for m in first.messages for b in m.blocks] == [Kind.TEXT, Kind.TOOL_USE, Kind.TOOL_RESULT, Kind.TEXT]
     assert [t.id for t in others] == (["ses_2"] if name.endswith("l") else [])
+
+
+def test_the_events_of_a_run_are_the_messages_that_its_export_would_have() -> None:
+    with (FIXTURES / "run.jsonl").open("rb") as file:
+        (found,) = read_transcripts(file, "run.jsonl").transcripts
+        texts = [read_contents(file, "opencode", message) for message in found.messages[:3]]
+    assert [(m.id, m.role) for m in found.messages] == [
+        ("msg_1", Role.ASSISTANT),
+        ("msg_1.results", Role.USER),
+        ("msg_2", Role.ASSISTANT),
+        ("msg_3", Role.ASSISTANT),
+    ]
+    assert [c.kind for c in texts[0]] == [Kind.THINKING, Kind.TOOL_USE, Kind.TOOL_USE]
+    assert [(c.call_id, c.is_error, c.text) for c in texts[1]] == [
+        ("d1", False, "mallard teal"),
+        ("d2", True, "no such pond"),
+    ]
+    used = [(r.usage.input, r.usage.cache_read, r.usage.output, r.usage.reasoning) for r in found.requests if r.usage]
+    assert used == [(900, 200, 60, 20), (80, 1200, 20, 0)]
+    assert [(e.words, e.code, e.status, e.request) for e in found.events] == [("Overloaded", "APIError", 529, 2)]
+    assert found.stated_usd == 0.75

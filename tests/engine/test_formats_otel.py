@@ -150,6 +150,17 @@ def test_spans_that_a_console_exporter_printed_one_after_another_are_read() -> N
     assert parsed.warnings == ("Spans that are no model calls: 1, not context",)
 
 
+def test_a_span_that_was_printed_at_its_start_and_twice_at_its_end_is_one() -> None:
+    data = (OTEL / "console_exporter.txt").read_text(encoding="utf-8")
+    first, second = json.loads("[" + data.replace("}\n{\n", "},{") + "]")
+    told = {k: v for k, v in first["attributes"].items() if "usage" not in k and "completion" not in k}
+    begun = {**first, "end_time": None, "attributes": told}
+    lines = "\n".join(json.dumps(span, indent=4) for span in (begun, second, first, first))
+    (session,) = read_transcripts(io.BytesIO(lines.encode()), "console.txt").transcripts
+    assert [(r.usage and r.usage.context, r.usage and r.usage.output) for r in session.requests] == [(9, 3)]
+    assert session.warnings == ()
+
+
 def test_what_the_program_said_between_printed_spans_is_left_out() -> None:
     data = (OTEL / "console_exporter.txt").read_text(encoding="utf-8")
     assert "}\n{\n" in data

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from sessions.engine.base.errors import UnreadableInput
-from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.transcript.types import Kind, Role, Transcript
 from tests.engine.truth_facts import FIXTURES, fixture
 
@@ -57,7 +57,7 @@ def test_every_agent_of_a_team_of_autogen_is_a_session() -> None:
     assert (session.id, kinds(session)) == (
         "painter", [["text", "image"], ["thinking", "tool_use"], ["tool_result"], ["text"]],
     )  # fmt: skip
-    assert len(session.requests) == 2
+    assert [request.usage and request.usage.context for request in session.requests] == [81, 99]
     assert only("autogen/agent.json").messages[0].role is Role.USER
 
 
@@ -93,6 +93,14 @@ def test_what_acpx_tells_is_a_log_of_the_protocol() -> None:
     assert session.messages[2].preview == "All is well."
     assert session.messages[1].blocks[0].kind is Kind.TOOL_RESULT
     assert any("its title" in warning for warning in parsed.warnings)
+
+
+def test_a_recorder_may_keep_the_protocols_messages_as_text_under_a_key() -> None:
+    session = only("acp/recorder.jsonl")
+    assert (session.id, kinds(session)) == ("s1", [["text"], ["tool_use"], ["tool_result"], ["text"]])
+    with (FIXTURES / "acp/recorder.jsonl").open("rb") as file:
+        texts = [read_contents(file, "acp", message)[0].text for message in session.messages]
+    assert texts == ["Read the seed list.", '{"path":"seeds.txt"}', "kale, leek", "Two seeds."]
 
 
 def test_older_chats_of_cursor_are_read_and_nothing_beside_them() -> None:

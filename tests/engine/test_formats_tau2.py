@@ -39,3 +39,10 @@ def test_results_that_stand_together_name_their_calls() -> None:
         (done,), (failed,) = (read_contents(file, "tau2", one.messages[n]) for n in (3, 4))
     assert (done.text, done.call_id, done.is_error) == ('{"speed": 2}', "c1", False)
     assert (failed.text, failed.call_id, failed.is_error) == ("Error: no bill", "c2", True)
+
+
+def test_the_providers_own_answer_tells_the_cache_and_the_model() -> None:
+    (one,) = sessions("one_simulation.json")
+    used = [(r.model, r.usage.input, r.usage.cache_read, r.usage.cache_write) for r in one.requests if r.usage]
+    assert used == [("claude-sonnet-5", 15, 4000, 900), ("", 5010, 0, 0)]
+    assert (one.model, one.stated_usd) == ("claude-sonnet-5", 0.25)

@@ -224,3 +224,17 @@ def test_where_a_lost_part_makes_it_the_other_both_read_the_same() -> None:
             assert own is not None or (name, found.format) in REFUSED
             met.setdefault(name, set()).add(found.format)
     assert met == {name: set(others) for name, others in ALIKE.items()}
+
+
+NAMED = (
+    "acp", "ag_ui", "agents_sdk", "autogen", "codex_exec", "cursor_db", "dsh", "entire", "gemini_cli", "langsmith",
+    "managed_agents", "opencode", "otel", "tau2",
+)  # fmt: skip
+"""Readers whose files hold what no other format's do."""
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_a_reader_refuses_the_files_of_every_other_format_though_it_is_named(name: str) -> None:
+    others = [(of, path) for of, path in FILES if of != name]
+    taken = [f"{of}/{path.name}" for of, path in others if reading(path.read_bytes(), name) is not None]
+    assert taken == []

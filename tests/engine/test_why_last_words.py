@@ -8,6 +8,7 @@ import json
 from sessions.engine.reading.formats._provider_errors import error_of, refusal_of
 from sessions.engine.transcript.types import ProviderError, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
+from sessions.engine.why.said import meaning_of
 from tests.engine.sessions import Build, image
 from tests.engine.test_why_first_lines import first, read
 
@@ -48,6 +49,15 @@ def test_kimi_codes_turn_tells_why_its_compaction_was_given_up() -> None:
     assert told.what == "Compaction failed before the first request"
     assert told.why.startswith("no summary came back")
     assert told.more == ""
+
+
+def test_an_empty_answer_of_the_agents_own_call_is_no_summary_that_failed() -> None:
+    said = meaning_of('model "goat-1" returned a completed response with no content')
+    assert said is not None
+    assert said.because == "the model answered nothing"
+    said = meaning_of("Compaction failed: received empty response from model")
+    assert said is not None
+    assert said.because == "no summary came back"
 
 
 def refused(tokens: int, window: int | None) -> str:

@@ -210,8 +210,12 @@ MEANINGS = (
         "the model was not to be had", "Choose a model that the provider offers.",
     ),
     _meaning(
-        r"empty (?:summary|response|reply)|(?:no|without) (?:summary|content|text)", "no summary came back",
-        "Compact with another model.",
+        r"(?:empty|no|without) summary|compact.{0,40}(?:empty|no|without) (?:response|reply|content|text)",
+        "no summary came back", "Compact with another model.",
+    ),
+    _meaning(
+        r"empty (?:response|reply)|(?:no|without) (?:content|text)", "the model answered nothing",
+        "Try again, or choose another model.",
     ),
     _meaning(
         r"max_tokens|max_completion_tokens|invalid.{0,40}(?:request|param|value|argument)|unsupported|not (?:a )?valid"

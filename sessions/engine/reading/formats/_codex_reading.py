@@ -27,7 +27,9 @@ WRAPPERS = (
     "<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
     "<subagent_notification>", "<user_shell_command>", "<permissions instructions>", "<INSTRUCTIONS>",
 )  # fmt: skip
-NOT_ITEMS = frozenset({"session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item"})
+NOT_ITEMS = frozenset({
+    "session_meta", "turn_context", "event_msg", "world_state", "compacted", "response_item", "token_usage_record",
+})  # fmt: skip
 ENDS = frozenset({"task_complete", "turn_complete", "turn_aborted"})
 ERRORS = {"error": EventKind.ERROR, "stream_error": EventKind.RETRY}
 CUT_TYPES = frozenset({"function_call_output", "custom_tool_call_output"})

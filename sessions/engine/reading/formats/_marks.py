@@ -46,7 +46,7 @@ def _marks(shapes: tuple[str, ...], names: str = "") -> tuple[frozenset[str], fr
 
 
 MARKS = {
-    "acp": _marks((LINES,), "sessionUpdate tag session/prompt"),
+    "acp": _marks((LINES,), "sessionUpdate tag session/prompt direction"),
     "ag_ui": _marks((*JSON, TEXT), "messageId threadId toolCallId"),
     "agent_zero": _marks((DOCUMENT,), "history"),
     "agents_sdk": _marks((DATABASE, *JSON), "message_data span_data"),
@@ -109,7 +109,7 @@ MARKS = {
     "openai_responses": _marks(
         (*JSON, TEXT), "input output response reasoning function_call input_text output_text compaction error"
     ),
-    "opencode": _marks((*JSON, DATABASE), "parts part"),
+    "opencode": _marks((*JSON, DATABASE), "parts part sessionID"),
     "openhands": _marks(JSON, "action observation kind history"),
     "otel": _marks(JSON, "attributes"),
     "pi": _marks((LINES,), "session parentId toolResult toolCall stopReason"),

@@ -135,6 +135,10 @@ def cleared_before(n_cleared: int) -> tuple[int, str]:
     return n_cleared, f"Results cleared before recording: {n_cleared}; their content is not in this session"
 
 
+NOT_PRINTED = "The prompt and the model's name are not in this stream"
+"""The note on what a program prints of a run that it was given a prompt for."""
+
+
 def noted(*notes: tuple[object, str]) -> tuple[str, ...]:
     """The words of those notes that have something to tell."""
     return tuple(words for some, words in notes if some)

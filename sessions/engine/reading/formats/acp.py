@@ -1,6 +1,7 @@
 """Logs of the Agent Client Protocol: the messages between an editor and an agent, one a line (formats 61).
 
-A line is a JSON-RPC message, its ``params``, a session's update, or what acpx tells of one.  What the agent says
+A line is a JSON-RPC message, its ``params``, a session's update, or what acpx tells of one; a recorder may keep the
+message under a key of its own, as an object or as its text.  What the agent says
 between two results is one reply.  ``usage_update`` says how full the context is, not what a call was sent: it dates
 compactions, and is no usage.
 """
@@ -18,6 +19,7 @@ from sessions.engine.reading.formats._assembly import Assembly, Piece, read_as
 from sessions.engine.reading.formats._blocks import blocks_of, joined, media_link, opaque, target_of
 from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
+from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
@@ -32,7 +34,10 @@ SHOWN = words("""
     session_info_update tool_call_update
 """)
 """Updates for the editor's screen (the protocol's schema, version 1: SessionUpdate)."""
-METHODS = ("session/update", "session/prompt", "session/new", "session/load", "initialize")
+PROMPT = "session/prompt"
+WRAPPERS = ("json", "message", "msg", "payload", "frame", "data", "raw")
+"""Where a recorder puts a message beside what it writes of its own."""
+METHODS = ("session/update", PROMPT, "session/new", "session/load", "initialize")
 TITLES_ALONE = "What acpx tells of a call is its title: arguments and results are not in the file"
 
 
@@ -138,6 +143,10 @@ def told(value: Record) -> Record:
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
+    if isinstance(value, str):
+        message = as_dict(decoded(value))
+        prompt = as_dict(message.get("params")).get("prompt")
+        value = prompt if message.get("method") == PROMPT else _update(message)[0]
     if isinstance(value, list):
         return blocks_of(value, _block)
     update: Record = as_dict(value)
@@ -199,7 +208,7 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        lines = first_objects(head)
+        lines = [_message(value)[0] for value in first_objects(head)]
         if found := [kind for value in lines if (kind := text_of(_update(value)[0].get("sessionUpdate")))]:
             return Sniff(
                 93, f"{len(found)} of the first {len(lines)} lines are updates of a session, such as {found[0]}"
@@ -213,16 +222,19 @@ class _Format(Format):
         sessions: dict[str, _Session] = defaultdict(lambda: _Session(measure))
         asked: dict[str, str] = {}
         newest = ""
-        for line, value in objects(source, skipped):
-            origin = line.at()
+        for line, held in objects(source, skipped):
+            value, outer = _message(held)
+            is_text = bool(outer) and isinstance(held[outer[0]], str)
+            origin = line.at(*outer)
             params = as_dict(value.get("params")) or value
             newest = text_of(params.get("sessionId")) or newest
             update, path = _update(value)
             if update:
-                sessions[newest].take(update, line.at(*path))
-            elif value.get("method") == "session/prompt":
+                sessions[newest].take(update, origin if is_text else line.at(*outer, *path))
+            elif value.get("method") == PROMPT:
                 asked[str(value.get("id"))] = newest
-                sessions[newest].prompt(as_list(params.get("prompt")), line.at("params", "prompt"))
+                at = origin if is_text else line.at(*outer, "params", "prompt")
+                sessions[newest].prompt(as_list(params.get("prompt")), at)
             elif isinstance(value.get("error"), dict):
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])
             elif "method" not in value and "result" not in value:
@@ -232,6 +244,15 @@ class _Format(Format):
         return read_as(found, skipped, "no prompts or updates of a session", warnings=notes)
 
     contents = all_values(lambda values, _: update_contents(values))
+
+
+def _message(line: Record) -> tuple[Record, tuple[str, ...]]:
+    """The protocol's message that a line is, or that its recorder keeps in it, and the path to it."""
+    for key in WRAPPERS:
+        held = as_dict(decoded(line.get(key)))
+        if "jsonrpc" in held:
+            return held, (key,)
+    return line, ()
 
 
 def _update(value: Record) -> tuple[Record, tuple[str, ...]]:

@@ -47,8 +47,8 @@ FUNCTION = "function"
 KINDS = (*words("agent handoff guardrail custom mcp_tools transcription speech speech_group"), *CALLS, FUNCTION)
 RUNS = {**dict.fromkeys(CALLS, traced.CALL), FUNCTION: traced.TOOL, traced.AGENT: traced.AGENT}
 """What a span is among the runs of a trace, by its kind."""
-LISTS = ("data", "spans")
-"""Where a record that is no span keeps some."""
+LISTS, TRACES = ("data", "spans"), "traces"
+"""Where a record that is no span keeps some, and where it keeps traces that do."""
 WORDS = ("input", "output", "response")
 """Where a model call holds messages."""
 UNSAID = "What was sent and said is not in the spans of its responses: calls of tools are those that ran"
@@ -82,9 +82,11 @@ def _is_span(value: Any) -> bool:
 
 
 def _spans_in(record: Record) -> traced.Found:
-    """The spans that a record is, lists, or tells of as an event: some processors write {event, span}."""
+    """The spans that a record is, lists, or tells of as an event: some processors write {event, span}, or {traces}."""
     yield from traced.found_in(record, _is_span, LISTS)
     yield from ((value, (key,)) for key, value in record.items() if _is_span(value))
+    for n, trace in enumerate(as_list(record.get(TRACES))):
+        yield from ((span, (TRACES, n, *path)) for span, path in traced.found_in(as_dict(trace), _is_span, LISTS))
 
 
 def _span_contents(span: Record, role: Role) -> tuple[Content, ...]:
@@ -108,7 +110,7 @@ def _traces(source: Source, measure: Measured) -> Parsed:
         inner = [(value, files.inside(origin, *path)) for value, path in _spans_in(record)]
         # What a processor told at a span's start it tells again, whole, at its end.
         held |= {text_of(one[0].get("id")) or f"#{len(held) + n}": one for n, one in enumerate(inner)}
-        listed = (one for key in LISTS for one in as_list(record.get(key)))
+        listed = (one for key in (*LISTS, TRACES) for one in as_list(record.get(key)))
         beside = [as_dict(one) for one in (record, *record.values(), *listed)]
         own = [one for one in beside if one.get("object") == TRACE]
         own += [record[TRACE]] if isinstance(record.get(TRACE), dict) else []

@@ -1,7 +1,8 @@
 """AutoGen 0.4 to 0.7: what ``save_state`` of an agent or a team writes, and the messages of a run (formats 68, 68.1).
 
 Every agent with a model's context is a session.  The context is the list as the agent would send it: what a buffered
-context left out is not in the file.  A run's messages are one session, whoever of a team spoke.
+context left out is not in the file.  What its calls cost stands in the manager's thread of the team's messages, beside
+the same words.  A run's messages are one session, whoever of a team spoke.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from sessions.engine.reading.formats._records import (
     unread_notes,
 )
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.reading.jsonio import dumps
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
 
 ROLES = {
     "SystemMessage": Role.SYSTEM, "UserMessage": Role.USER, "AssistantMessage": Role.ASSISTANT,
@@ -87,15 +89,17 @@ class _Format(Format):
         found, skipped = [], list[Skipped]()
         if text_of(as_dict(source.head().document).get("type")) not in STATES:
             return _run(source, measure)
-        for name, messages, path in _contexts(as_dict(source.head().document)):
+        state = as_dict(source.head().document)
+        thread = list(_thread(state))
+        for name, messages, path in _contexts(state):
             history = Assembly(measure)
-            for position, message in enumerate(messages):
+            for position, (message, usage) in enumerate(zip(messages, _usages(messages, thread), strict=True)):
                 role = ROLES.get(text_of(as_dict(message).get("type")))
                 origin = Origin(1, 0, source.size, (*path, position))
                 if role is None:
                     skipped.append(Skipped(1, 0, f"message {position} of {name} has no type of AutoGen's"))
                 else:
-                    history.say(role, _contents(message), [origin])
+                    history.say(role, _contents(message), [origin], {"usage": usage})
             found.append(history.transcript(name))
         return read_as(found, skipped, "no agent's context of messages")
 
@@ -125,6 +129,31 @@ def _run(source: Source, measure: Measured) -> Parsed:
                 unknown[kind] += 1
     transcript = history.transcript(stem_of(source.name))
     return read_as([transcript], skipped, "no message of a run", warnings=unread_notes(unknown))
+
+
+def _thread(state: Record, depth: int = 0) -> Iterator[Record]:
+    """The messages of a team as its manager keeps them, and those of the teams in it."""
+    for inner in map(as_dict, as_dict(state.get("agent_states")).values()):
+        yield from map(as_dict, as_list(inner.get("message_thread")))
+        if depth < MAX_DEPTH:
+            yield from _thread(as_dict(inner.get("agent_state")) or inner, depth + 1)
+
+
+def _usages(messages: list[Any], thread: list[Record]) -> list[Usage | None]:
+    """The usage of the call behind each message of a context: the thread's for the same words, the newest last."""
+    told: dict[tuple[str, str], list[Usage]] = {}
+    for message in thread:
+        if (usage := openai_usage(message.get("models_usage"))) is not None:
+            told.setdefault(_words(message), []).append(usage)
+    found: list[Usage | None] = []
+    for message in map(as_dict, reversed(messages)):
+        counts = told.get(_words(message)) if message.get("type") == "AssistantMessage" else None
+        found.append(counts.pop() if counts else None)
+    return found[::-1]
+
+
+def _words(message: Record) -> tuple[str, str]:
+    return text_of(message.get("source")), dumps(message.get("content"))
 
 
 def _contexts(

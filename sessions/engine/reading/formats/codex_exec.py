@@ -13,7 +13,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head,
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import text_blocks, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._records import first_objects, objects, stem_of
+from sessions.engine.reading.formats._records import NOT_PRINTED, first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
@@ -142,7 +142,7 @@ class _Run:
             sent, said = (sum(counts) for counts in zip(*((u.context, u.output) for u in self.summed), strict=True))
             told = f"{sent:,} input and {said:,} output tokens over {self.n_sums:,} requests"
             self.made.warnings.append(f"A turn reports only its total: {told}")
-        self.made.warnings.append("The prompt and the model's name are not in this stream")
+        self.made.warnings.append(NOT_PRINTED)
         return self.made.transcript(self.thread or stem_of(name))
 
 

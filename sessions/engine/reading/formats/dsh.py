@@ -32,16 +32,21 @@ MESSAGES = {
 """Events that put a message into what the model sees."""
 ROWS = {"text-chunks": "texts", "reasoning-chunks": "texts", "tool-call-chunks": "args"}
 """Rows that hold a run of events, and where its members stand."""
+RETRY = "llm/retry"
+ATTEMPTS = ("turn/start", "llm/retry-started")
+"""Events that begin a call anew: the same words are then another failure."""
 FAMILIES = (
     *("turn/", "step/", "user/", "assistant/", "tool/", "system/", "request/", "compaction/", "session/", "agent/"),
     *("command/", "permission/", "sandbox/", "approval/", "goal/", "todo/", "hook/", "llm/"),
 )
+"""How its own events begin, which some logs do not number; a plugin's may begin in any way."""
 
 
 def is_dsh_event(value: Record) -> bool:
     """Whether a line is an event of DeepSeek Harness, or a row of them."""
-    kind = text_of(value.get("type"))
-    return isinstance(value.get("data"), dict) and (kind in ROWS or kind.startswith(FAMILIES))
+    kind, is_numbered = text_of(value.get("type")), isinstance(value.get("seq"), int)
+    known = kind in ROWS or kind.startswith(FAMILIES) or (is_numbered and "/" in kind)
+    return known and isinstance(value.get("data"), dict)
 
 
 def is_dsh_header(value: Record) -> bool:
@@ -90,6 +95,7 @@ class DshReading:
     """One pass over a log; ``surface`` holds the numbers of the events that the model sees, with their messages.
 
     ``places`` says where in it a number stands; events below ``seeded`` are another session's, which this one took on.
+    ``written`` has the calls that wrote summaries, by their compaction.
     """
 
     made: Assembly
@@ -102,6 +108,7 @@ class DshReading:
     error: str = ""
     title: str = ""
     begun: dict[str, str] = field(default_factory=dict)
+    written: dict[str, Record] = field(default_factory=dict)
     pruned: list[str] = field(default_factory=list)
     n_replaced: int = 0
 
@@ -121,7 +128,9 @@ class DshReading:
             self.title = text_of(data.get("title")) or self.title
         elif kind.startswith("compaction/"):
             ident = text_of(data.get("compactionId"))
-            if kind == "compaction/start":
+            if kind == "compaction/summary":
+                self.written[ident] = data
+            elif kind == "compaction/start":
                 self.begun[ident] = "manual" if data.get("sourceCommandId") else "auto"
             elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
                 self.made.fail(data["error"], of_compaction=True)
@@ -134,8 +143,8 @@ class DshReading:
         failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
         told = ": ".join(filter(None, (text_of(failure.get("code")), text_of(failure.get("message")))))
         if told and told != self.error:
-            self.made.fail(failure)
-        self.error = told or ("" if kind == "turn/start" else self.error)
+            self.made.fail(failure, kind=EventKind.RETRY if kind == RETRY else EventKind.ERROR)
+        self.error = told or ("" if kind in ATTEMPTS else self.error)
 
     def _message(self, event: Record, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))
@@ -155,6 +164,7 @@ class DshReading:
             self.begun[_compaction_of(event)] = ""
             trigger = "manual" if _source_of(event).get("sourceCommandId") else begun
             number = self.made.forget([index for _, index in self.surface[first:last]], trigger=trigger)
+            self._summary_call(self.written.pop(_compaction_of(event), {}), number, event)
             # Unlike elsewhere, a summary that stands outside the range stays.
             self.made.summaries[:] = [index for index in self.made.summaries if index in self.made.gone]
             index = self.made.summary(contents, [origin], number, timestamp=seconds(event.get("time")))
@@ -167,6 +177,13 @@ class DshReading:
             self.places[seq] = first
         else:
             self.places = {number: place for place, (number, _) in enumerate(self.surface)}
+
+    def _summary_call(self, call: Record, number: int, event: Record) -> None:
+        """The call that wrote a summary, which the conversation never saw: its compaction precedes the next one."""
+        if (usage := usage_at(as_dict(call.get("usage")), "dsh")) is not None:
+            model, time = text_of(call.get("model")), seconds(event.get("time"))
+            self.made.request(None, usage, on_branch=False, model=model, timestamp=time)
+            self.made.next_request(number)
 
     def _shadowed(self, change: Record) -> tuple[int, int] | None:
         """The part of what the model sees that a message stands for; None where the log does not hold it."""
@@ -201,7 +218,7 @@ class _Format(Format):
     coverage = Coverage(
         "0 to 4", usage=YES, images=PARTLY, compactions=YES, refusals=YES, subagents=PARTLY, live=YES,
         error="failure in llm, step and turn events", compaction="compaction/summary",
-        failed="compaction/end error", who="sourceCommandId", begun="compaction/start and no end",
+        failed="compaction/end error", retry="llm/retry", who="sourceCommandId", begun="compaction/start and no end",
         clearing="tool results emptied by surfaceOp", window="request/context contextWindow",
         model="provenance.model",
     )  # fmt: skip

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.reading.formats import NO, PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import blocks_of
@@ -24,7 +24,7 @@ OWN_KEYS = ("v", "agent", "cli_version")
 class _Format(Format):
     label = "Entire"
     source = "Condensed transcripts of Entire's checkpoints, transcript.jsonl (JSONL)"
-    coverage = Coverage("0.5 to 0.7", usage=NO, images=PARTLY)
+    coverage = Coverage("0.5 to 0.11", usage=PARTLY, images=PARTLY)
 
     def sniff(self, head: Head) -> Sniff | None:
         lines = first_objects(head)

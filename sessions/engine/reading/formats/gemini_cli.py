@@ -37,6 +37,7 @@ class GeminiRun:
     skipped: list[Skipped] = field(default_factory=list)
     model: str = ""
     session: str = ""
+    n_before: int = 0
     total: Usage | None = None
     n_totals: int = 0
     refused: defaultdict[int, list[Refusal]] = field(default_factory=lambda: defaultdict(list))
@@ -85,6 +86,7 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
 def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
     """The session of a run; its total is the request's usage where there was only one."""
     made = Assembly(measure)
+    made.note(run.n_before, f"Prompts that a runner wrote before the run, which has its own: {run.n_before}")
     for number, unit in enumerate(run.units):
         for refusal in run.refused.get(number, ()):
             made.refuse(refusal)
@@ -149,12 +151,12 @@ class _Format(Format):
             for position, value in enumerate(as_list(head.document["messages"])):
                 _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
             found = [_session(log, head.document, source.name)]
-        elif lines and sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
-            found = _from_events(source, measure, skipped)
-        elif lines:
-            found = [_from_log(source, measure, skipped)]
-        else:
+        elif not any(map(_is_own, lines)):
             raise misread("neither a session nor a log nor events")
+        elif sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
+            found = _from_events(source, measure, skipped)
+        else:
+            found = [_from_log(source, measure, skipped)]
         return read_as(found, skipped)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
@@ -170,6 +172,12 @@ def _opens(value: Record) -> bool:
 
 def _is_metadata(value: Record) -> bool:
     return isinstance(value.get("sessionId"), str) and isinstance(value.get("projectHash"), str) and "type" not in value
+
+
+def _is_own(value: Record) -> bool:
+    """Whether a line can be of Gemini CLI alone: it opens a log or a run, changes a log, or is one's reply or call."""
+    opens = _is_metadata(value) or _opens(value) or "$set" in value or "$rewindTo" in value
+    return opens or value.get("type") == "gemini" or (is_event(value) and "tool_id" in value)
 
 
 def _is_record(value: Any) -> bool:
@@ -201,8 +209,7 @@ def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> l
         if _opens(value) and not runs[-1].session:
             units = runs[-1].units
             if all(map(is_before, (value for unit in units for value in unit.values))):
-                reason = "a prompt that a runner wrote before the run, which repeats it"
-                skipped += [Skipped(o.line, o.offset, reason) for unit in units for o in unit.origins]
+                runs[-1].n_before = len(units)
                 units.clear()
         elif _opens(value) and runs[-1].session != value["session_id"]:
             runs.append(GeminiRun(skipped=skipped))

@@ -202,9 +202,14 @@ def _recorded(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, 
         held = ((value, line.at()) for line, value in values(source, skipped))
     for value, origin in held:
         found = list(_records(value))
-        if not found:
+        if not found and not _is_call(value):
             skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
         yield from ((record, inside(origin, *path)) for record, path in found)
+
+
+def _is_call(value: Any) -> bool:
+    """Whether an entry is what a client called and the list that it sent, which the stream tells again."""
+    return isinstance(value, list) and len(value) == 2 and text_of(value[0]).startswith("client.")
 
 
 def _records(value: Any) -> Iterator[tuple[Record, tuple[int, ...]]]:

@@ -1,4 +1,4 @@
-"""opencode session exports: ``{info, messages: [{info, parts}]}``, or the messages alone (formats 10).
+"""opencode session exports: ``{info, messages: [{info, parts}]}``, the messages alone, or a run's events (formats 10).
 
 A tool part holds a call and its result: the results of a reply are a message of their own after it, because a reply
 weighs its recorded output.  A compaction is a user entry with a ``compaction`` part and a reply marked ``summary``; the
@@ -8,15 +8,26 @@ call that wrote the summary is a request off the branch.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
+from sessions.engine.reading.formats import _opencode_run as run
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import is_prompt, media_link, opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._branch import RESULTS, Clearing
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, failed_compaction
-from sessions.engine.reading.formats._records import first_records, has_columns, inside, records, rows_of, stem_of
+from sessions.engine.reading.formats._records import (
+    NOT_PRINTED,
+    first_records,
+    has_columns,
+    inside,
+    noted,
+    records,
+    rows_of,
+    stem_of,
+)
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import (
     Record,
@@ -32,7 +43,7 @@ from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
 
-PART, DATA = "part", "data"
+PART, DATA = run.PART, "data"
 COLUMNS = {"session": ("id", "title"), "message": ("id", "session_id", DATA), PART: ("message_id", "session_id", DATA)}
 NOT_SENT = frozenset({"step-start", "step-finish", "patch", "snapshot", "agent", "retry"})
 ENCRYPTED = ("signature", "reasoningEncryptedContent", "redactedData", "thoughtSignature")
@@ -113,7 +124,7 @@ def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ..
 
 class _Format(Format):
     label = "opencode"
-    source = "opencode export (JSON), messages alone (JSON, JSONL), its database, ~/.local/share/opencode/opencode.db"
+    source = "opencode export, messages alone, opencode run --format json, ~/.local/share/opencode/opencode.db"
     coverage = Coverage(
         "1.1 to 1.4", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES,
         error="info.error", compaction="part compaction", who="part's auto",
@@ -157,18 +168,28 @@ def _sniff_alone(records: Sequence[Record]) -> Sniff | None:
     own = [info for info in infos if "sessionID" in info or text_of(info.get("id")).startswith("msg_")]
     if own and 2 * len(entries) > len(records):
         return Sniff(93, f"{len(entries)} of the first {len(records)} records have info with opencode's ids, and parts")
-    return Sniff(0, "records have info with a role and parts, but no id of opencode's") if entries else None
+    if entries:
+        return Sniff(0, "records have info with a role and parts, but no id of opencode's")
+    events = [record for record in records if run.is_event(record)]
+    if events and 2 * len(events) > len(records):
+        return Sniff(93, f"{len(events)} of the first {len(records)} records are events of opencode run")
+    return None
 
 
 def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
-    """The sessions that messages without an export belong to, in the order of their first one."""
-    sessions: dict[str, list[tuple[Record, list[Origin]]]] = {}
-    for record, origin in records(source, skipped, _is_entry, "no info with a role and parts"):
-        sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
+    """The sessions that messages without an export belong to, or a run's events, in the order of their first one."""
+    is_run = any(map(run.is_event, first_records(source.head())))
+    if is_run:
+        sessions = run.sessions_of(records(source, skipped, run.is_event, "no event of a run"))
+    else:
+        sessions = {}
+        for record, origin in records(source, skipped, _is_entry, "no info with a role and parts"):
+            sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
     for native, listed in sessions.items():
         transcript = _session(listed, {"id": native or stem_of(source.name)}, measure)
         if transcript.messages:
-            yield transcript
+            notes = noted((is_run, NOT_PRINTED))
+            yield replace(transcript, warnings=(*transcript.warnings, *notes))
 
 
 def _session(entries: Iterable[tuple[Record, list[Origin]]], facts: Record, measure: Measured) -> Transcript:

@@ -10,7 +10,7 @@ one too, or on a span of its own before it with figures that are the exporter's 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
@@ -94,7 +94,7 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
-        spans = [span for record, origin in records(source, skipped) for span in otel.spans_in(record, origin)]
+        spans = _once(span for record, origin in records(source, skipped) for span in otel.spans_in(record, origin))
         if not spans:
             raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
@@ -119,6 +119,14 @@ class _Format(Format):
         return Parsed(transcripts, tuple(skipped), warnings=notes)
 
     contents = all_values(lambda values, message: traces.read_again(otel.messages_at(values, message.origins), message))
+
+
+def _once(spans: Iterable[Span]) -> list[Span]:
+    """Each span once, as it was told last: some exporters print it at its start too, and two of them print it twice."""
+    found: dict[tuple[str, str], Span] = {}
+    for number, span in enumerate(spans):
+        found[(span.trace, span.id) if span.id else ("", f"#{number}")] = span
+    return list(found.values())
 
 
 def _is_call(span: Span) -> bool:

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, dollars_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
 
@@ -38,7 +38,7 @@ DONE = frozenset({BY_USER, "agent_stop"})
 class _Format(Format):
     label = "tau2-bench"
     source = "Results of tau2-bench, data/simulations (JSON), and single simulations"
-    coverage = Coverage(usage=YES, interruption="termination_reason user_stop")
+    coverage = Coverage(usage=YES, model="raw_data.model", interruption="termination_reason user_stop")
 
     def sniff(self, head: Head) -> Sniff | None:
         for record in first_records(head):
@@ -95,7 +95,11 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         ):
             n_others += 1
         elif contents and role == "assistant":
-            made.answer(contents, [origin], usage=openai_usage(turn.get("usage")), timestamp=time)
+            # The provider's own answer, where it is kept, knows the cache and the model too.
+            raw = as_dict(turn.get("raw_data"))
+            usage = openai_usage(raw.get("usage")) or openai_usage(turn.get("usage"))
+            made.answer(contents, [origin], usage=usage, model=text_of(raw.get("model")), timestamp=time)
+            made.spent += dollars_of(turn.get("cost"))
         elif contents:
             made.add(ROLES[role], contents, [origin], timestamp=time)
     made.note(n_others, f"The customer's own calls and their results: {n_others}; the agent does not see them")
