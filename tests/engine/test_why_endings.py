@@ -41,6 +41,13 @@ def test_prompts_without_an_answer_are_told() -> None:
     assert first(weigh(build.done())).text.endswith(UNANSWERED)
 
 
+@pytest.mark.parametrize(("tokens", "is_told"), [(10_000, True), (9_999, False)])
+def test_a_large_prompt_without_an_answer_is_told_with_its_size(tokens: int, is_told: bool) -> None:
+    build = answered()
+    build.prompt(tokens)
+    assert ("1 prompt, about 10,000 tokens, that has no answer" in first(weigh(build.done())).text) is is_told
+
+
 def test_a_call_without_a_result_is_told() -> None:
     build = answered()
     build.prompt()

@@ -9,7 +9,9 @@ from itertools import takewhile
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import ENDS, EventKind
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
+from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import COMPACTION, Case
+from sessions.engine.why.filled import GIANT
 from sessions.engine.why.said import MOST_QUOTED
 
 COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)(?=\s|$)")
@@ -18,13 +20,14 @@ LEAST_CHARS = 20
 """Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
 
 
-def ending_sentence(transcript: Transcript) -> str:
+def ending_sentence(weighed: Weighed) -> str:
     """That the last reply is empty, or alike again and again, or what stands unanswered at the end; else ""."""
-    return _empty(transcript) or _unanswered(transcript)
+    return _empty(weighed.transcript) or _unanswered(weighed)
 
 
-def _unanswered(transcript: Transcript) -> str:
+def _unanswered(weighed: Weighed) -> str:
     """What stands unanswered at the end, in a sentence; or a last reply that comes again and again; else ""."""
+    transcript = weighed.transcript
     said = [m for m in transcript.messages if m.blocks and not m.meta and not m.attachment]
     last = max((place for place, message in enumerate(said) if message.role is Role.ASSISTANT), default=-1)
     if last < 0:
@@ -38,8 +41,10 @@ def _unanswered(transcript: Transcript) -> str:
     behind = said[last + 1 :]
     answered = frozenset[str]().union(*(message.result_ids() for message in behind))
     open_calls = [b for b in said[last].blocks if b.kind is Kind.TOOL_USE and b.call_id and b.call_id not in answered]
-    if n := len(_prompts(behind)):
-        return f"The file ends with {counted(n, 'prompt')} that {'has' if n == 1 else 'have'} no answer."
+    if prompts := _prompts(behind):
+        n, tokens = len(prompts), sum(weighed.tokens[message.index] for message in prompts)
+        size = f", about {tokens:,} tokens," if tokens >= GIANT else ""
+        return f"The file ends with {counted(n, 'prompt')}{size} that {'has' if n == 1 else 'have'} no answer."
     # A result that names no call may stand there as text.
     is_answered = any(not message.typed and not message.result_ids() for message in behind)
     if open_calls and not is_answered:

@@ -177,7 +177,7 @@ def _uneventful(weighed: Weighed) -> Headline:
     none = "No compaction." if transcript.messages else ""
     sizes = (size,) if cache else (size, total_sentence(weighed))
     told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, *sizes)
-    text = " ".join(filter(None, (*told, notes, ending_sentence(transcript))))
+    text = " ".join(filter(None, (*told, notes, ending_sentence(weighed))))
     text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:
         return Headline(text, text, certainty=certainty)
