@@ -214,10 +214,7 @@ USE_TZ = True
 
 # Static files: `ctxweb serve` collects them into the data directory, compressed and under hashed names
 # (docs/decisions/0003); with CTXWEB_DEBUG they are served as they lie in the source.
-PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",  # of accounts made before
-]
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.Argon2PasswordHasher"]
 
 # A proxy takes the path of PUBLIC_URL off: pages name it, requests come without.
 STATIC_URL = f"{FORCE_SCRIPT_NAME or ''}/static/"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.urls import path
-from django.views.generic import RedirectView
 
 from sessions.pages.ab import view as ab
 from sessions.pages.apply import view as apply
@@ -35,7 +34,6 @@ app_name = "sessions"
 
 urlpatterns = [
     path("s/<str:session_id>/compare/ab/", ab.ab, name="ab"),
-    path("s/<str:session_id>/ab/", RedirectView.as_view(pattern_name="sessions:ab", query_string=True), name="ab_was"),
     path("s/<str:session_id>/ab.json", ab.ab_json, name="ab_json"),
     path("s/<str:session_id>/apply/", apply.apply, name="apply"),
     path("s/<str:session_id>/apply.json", apply.apply_json, name="apply_json"),
@@ -116,11 +114,6 @@ urlpatterns = [
     path("s/<str:session_id>/summaries/<uuid:job_id>/", summaries.progress, name="summary_job"),
     path("s/<str:session_id>/summaries/<uuid:job_id>/cancel/", summaries.cancel, name="summary_cancel"),
     path("s/<str:session_id>/compare/", sweep.sweep, name="sweep"),
-    path(
-        "s/<str:session_id>/sweep/",
-        RedirectView.as_view(pattern_name="sessions:sweep", query_string=True),
-        name="sweep_was",
-    ),
     path("s/<str:session_id>/sweep.json", sweep.sweep_json, name="sweep_json"),
     path("s/<str:session_id>/sweep.csv", sweep.sweep_csv_view, name="sweep_csv"),
     path("sweep/", sweep.sweeps_page, name="sweeps"),

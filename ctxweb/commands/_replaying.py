@@ -74,23 +74,12 @@ replay_options = _options.takes(
 
 
 def compaction_option(what: str, *, default: int | None = None) -> Callable[..., Any]:
-    """``--compaction``, from 1 as on pages, or ``--event``, from 0 as in JSON; the command is given it as ``event``."""
-
-    def take(context: click.Context, option: click.Parameter, value: int | None) -> None:
-        if value is not None:
-            context.params["event"] = value - (option.name == "compaction")
-        context.params.setdefault("event", default)
-
-    def added(command: Callable[..., None]) -> Callable[..., None]:
-        shown = " [default: 1]" if default == 0 else ""
-        first = click.option("--compaction", type=click.IntRange(min=1), metavar="N", callback=take, expose_value=False,
-                             help=f"{what}, from 1.{shown}")  # fmt: skip
-        old = click.option(
-            "--event", "from_0", type=click.IntRange(min=0), callback=take, expose_value=False, hidden=True
-        )
-        return first(old(command))
-
-    return added
+    """``--compaction``, from 1 as on pages; the command is given it as ``event``, from 0 as in JSON."""
+    shown = " [default: 1]" if default == 0 else ""
+    return click.option(
+        "--compaction", "event", type=click.IntRange(min=1), metavar="N", help=f"{what}, from 1.{shown}",
+        callback=lambda _context, _option, value: default if value is None else value - 1,
+    )  # fmt: skip
 
 
 def chosen_policy(options: dict[str, Any]) -> str | Policy:

@@ -120,7 +120,7 @@ def _assessed(made: Replay, texts: Texts) -> tuple[Assessment, ...]:
     from sessions.engine.quality.assess import assess_replay
     from sessions.engine.quality.index import build_index
 
-    return assess_replay(made, build_index(made.weighed.transcript, texts.of))
+    return tuple(assess_replay(made, build_index(made.weighed.transcript, texts.of)))
 
 
 def _print(found: list[Floor], *, passed: bool) -> None:

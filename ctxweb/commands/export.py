@@ -113,14 +113,14 @@ def _replayed(weighed: Weighed, options: dict[str, Any], texts: Texts) -> Replay
     chosen = options["event"] is not None or options["request"] is not None
     if not chosen and not options["policy"]:
         if options["side"]:
-            raise click.UsageError("--side needs --event and --policy")
+            raise click.UsageError("--side needs --compaction and --policy")
         return None
     if not chosen:
-        raise click.UsageError("--policy needs --event or --request: which list of the replay?")
+        raise click.UsageError("--policy needs --compaction or --request: which list of the replay?")
     if options["event"] is not None and options["request"] is not None:
-        raise click.UsageError("--event and --request name two lists; give one")
+        raise click.UsageError("--compaction and --request name two lists; give one")
     if options["event"] is not None and not options["policy"]:
-        raise click.UsageError("--event needs --policy")
+        raise click.UsageError("--compaction needs --policy")
     base = options["base"] or ("full" if options["policy"] else "recorded")
     how = {name: options[name] for name in ("estimator", "summarizer", "window")}
     return replay(

@@ -133,7 +133,7 @@ def why(opened: OpenSession) -> list[str]:
 
 def lost(opened: OpenSession, compaction: int | None) -> list[str]:
     """What recorded compactions lost: rules, and what the agent used afterwards and no longer had."""
-    judged = assess_recorded(opened.weighed, opened.index)
+    judged = tuple(assess_recorded(opened.weighed, opened.index))
     if not judged:
         return [f"Session {opened.file.id}: no compaction is recorded, so nothing was lost."]
     if compaction is not None and not 0 <= compaction < len(judged):

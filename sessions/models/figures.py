@@ -38,9 +38,6 @@ class SessionFigures(models.Model):
     class Meta:
         verbose_name_plural = "session figures"
 
-    def __str__(self) -> str:
-        return f"figures of {self.session_id}"
-
 
 class CatchingUp(models.TextChoices):
     """Where the catching up stands."""
@@ -66,9 +63,6 @@ class FiguresRun(Work):
             models.CheckConstraint(condition=Q(state__in=CatchingUp.values), name="catching_up_state_known"),
         )
 
-    def __str__(self) -> str:
-        return f"figures {self.n_done} of {self.n_total}: {self.state}"
-
 
 class SessionColumns(models.Model):
     """Values of one session, in sealed sections; worked out again where ``key``, what they rest on, is another."""
@@ -82,9 +76,6 @@ class SessionColumns(models.Model):
         verbose_name_plural = "session columns"
         constraints = (models.UniqueConstraint(fields=("session", "name"), name="session_columns_once"),)
 
-    def __str__(self) -> str:
-        return f"{self.name} of {self.session_id}"
-
 
 class ColumnsRun(Work):
     """The working out of what a long session's pages keep, queued when its facts are written; ``phase`` is a page."""
@@ -97,9 +88,6 @@ class ColumnsRun(Work):
     class Meta:
         indexes = (models.Index(fields=("state",), name="columns_run_state"),)
         constraints = (models.CheckConstraint(condition=Q(state__in=CatchingUp.values), name="columns_state_known"),)
-
-    def __str__(self) -> str:
-        return f"columns of {self.session_id}: {self.state}"
 
 
 class SearchPart(models.Model):
@@ -120,9 +108,6 @@ class SearchPart(models.Model):
     class Meta:
         constraints = (models.CheckConstraint(condition=Q(first__lt=models.F("stop")), name="search_part_not_empty"),)
 
-    def __str__(self) -> str:
-        return f"messages {self.first} to {self.stop} of {self.session_id}"
-
 
 class SearchedSession(models.Model):
     """A session whose messages are indexed as they were at ``version``, by ``rules``; ``problem``: why they are not."""
@@ -131,9 +116,6 @@ class SearchedSession(models.Model):
     rules = models.PositiveSmallIntegerField()
     version = models.CharField(max_length=16, blank=True)
     problem = models.CharField(max_length=400, blank=True)
-
-    def __str__(self) -> str:
-        return f"index of {self.session_id}"
 
 
 class SearchRun(Work):
@@ -147,9 +129,6 @@ class SearchRun(Work):
 
     class Meta:
         constraints = (models.CheckConstraint(condition=Q(state__in=CatchingUp.values), name="search_state_known"),)
-
-    def __str__(self) -> str:
-        return f"index {self.n_done} of {self.n_total}: {self.state}"
 
 
 class Sweeping(models.TextChoices):
@@ -186,9 +165,6 @@ class SweepRun(Work):
     class Meta:
         ordering = ("-created_at",)
         constraints = (models.CheckConstraint(condition=Q(state__in=Sweeping.values), name="sweeping_state_known"),)
-
-    def __str__(self) -> str:
-        return f"{self.n_done} of {self.n_total} settings: {self.state}"
 
 
 class Writing(models.TextChoices):
@@ -234,6 +210,3 @@ class SummaryJob(Work):
     class Meta:
         ordering = ("-created_at",)
         constraints = (models.CheckConstraint(condition=Q(state__in=Writing.values), name="writing_state_known"),)
-
-    def __str__(self) -> str:
-        return f"{self.n_written} of {self.n_total} summaries of {self.session_id}: {self.state}"

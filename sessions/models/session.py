@@ -265,15 +265,9 @@ class SessionFacts(models.Model):
     class Meta:
         verbose_name_plural = "session facts"
 
-    def __str__(self) -> str:
-        return f"facts of {self.session_id}"
-
 
 class SessionKey(models.Model):
     """One of a sample of a session's native message ids, hashed: how a resumed or forked file is recognised."""
 
     session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="keys")
     key = models.BigIntegerField(db_index=True)
-
-    def __str__(self) -> str:
-        return f"{self.key} of {self.session_id}"

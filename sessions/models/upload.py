@@ -168,9 +168,6 @@ class Continuation(models.Model):
     n_new = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField(auto_now_add=True)
 
-    def __str__(self) -> str:
-        return f"{self.id}: {self.upload_id}"
-
 
 class MemberStatus(models.TextChoices):
     """What a file of an archive turned out to be; ``waits`` while it is yet to be read."""
@@ -209,9 +206,6 @@ class Member(models.Model):
             ),
         )
 
-    def __str__(self) -> str:
-        return self.name
-
 
 class Job(Work):
     """The truth about one upload's reading: what workers take it from and what the page polls."""
@@ -229,9 +223,6 @@ class Job(Work):
             models.CheckConstraint(condition=Q(done_bytes__lte=F("total_bytes")), name="job_done_within_total"),
         )
         indexes = (models.Index(fields=("state",), name="job_state"),)
-
-    def __str__(self) -> str:
-        return f"{self.upload_id}: {self.state}"
 
 
 class Part(Work):
@@ -258,6 +249,3 @@ class Part(Work):
             models.CheckConstraint(condition=Q(start__lt=F("stop")), name="part_of_something"),
         )
         indexes = (models.Index(fields=("state",), name="part_state"),)
-
-    def __str__(self) -> str:
-        return f"{self.upload_id}, files {self.start} to {self.stop}: {self.state}"

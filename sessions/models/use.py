@@ -30,9 +30,6 @@ class Media(models.Model):
         indexes = (models.Index(fields=("media_type",), name="media_type"),)
         verbose_name_plural = "media"
 
-    def __str__(self) -> str:
-        return f"{self.media_type} {self.sha256[:12]}"
-
 
 class ModelAnswer(models.Model):
     """What the API answered to the request whose hash is ``key`` (model, prompt and content are all in it).
@@ -50,9 +47,6 @@ class ModelAnswer(models.Model):
     output_tokens = models.PositiveBigIntegerField(default=0)
     text_sha256 = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return f"{self.kind} by {self.model}"
 
 
 class MediaUse(models.Model):
@@ -72,9 +66,6 @@ class MediaUse(models.Model):
     class Meta:
         constraints = (models.UniqueConstraint(fields=("session", "sha256"), name="media_use_once"),)
 
-    def __str__(self) -> str:
-        return f"{self.sha256[:12]} in {self.session_id}"
-
 
 class AnswerUse(models.Model):
     """A summary or judgement that a model wrote for a session."""
@@ -85,9 +76,6 @@ class AnswerUse(models.Model):
     class Meta:
         constraints = (models.UniqueConstraint(fields=("session", "answer"), name="answer_use_once"),)
 
-    def __str__(self) -> str:
-        return f"{self.answer_id[:12]} for {self.session_id}"
-
 
 class StoppedSource(models.Model):
     """A file whose sessions were deleted while it was followed: left alone.  ``key`` is the one of ``LiveSource``."""
@@ -95,9 +83,6 @@ class StoppedSource(models.Model):
     key = models.CharField(max_length=64, unique=True)
     path = models.TextField()
     stopped_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return self.path
 
 
 class LiveSource(models.Model):
@@ -118,9 +103,6 @@ class LiveSource(models.Model):
     n_versions = models.PositiveIntegerField(default=1)
     previous_sha256 = models.CharField(max_length=64, blank=True)
 
-    def __str__(self) -> str:
-        return self.path
-
 
 class ModelPrice(models.Model):
     """US dollars per million tokens of one model, by its bare name; null where the list price holds."""
@@ -132,6 +114,3 @@ class ModelPrice(models.Model):
     cache_write = models.FloatField(null=True)
     cache_write_1h = models.FloatField(null=True)
     updated_at = models.DateTimeField(auto_now=True)
-
-    def __str__(self) -> str:
-        return f"prices of {self.model}"

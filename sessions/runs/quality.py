@@ -11,7 +11,7 @@ from django.conf import settings
 from sessions import selectors
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.costs.prices import Prices
-from sessions.engine.quality.assess import Assessment, assessing_recorded, assessing_replay, warnings_of
+from sessions.engine.quality.assess import Assessment, assess_recorded, assess_replay, warnings_of
 from sessions.engine.quality.carry import WorkingSet, working_set
 from sessions.engine.quality.index import Index
 from sessions.engine.quality.oracle import Oracle, oracle
@@ -77,8 +77,8 @@ class QualityRun:
     def sides(self) -> tuple[Gradual[Assessment], Gradual[Assessment]]:
         """Events of the replay and compactions of the recording as far as they are judged."""
         replay, horizon, asked = self.ran.replay, self.horizon, self.asked
-        judged = assessing_replay(replay, self.index, horizon=horizon, asked=asked, most=MOST_EVENTS)
-        recorded = assessing_recorded(self.weighed, self.index, horizon=horizon, asked=asked)
+        judged = assess_replay(replay, self.index, horizon=horizon, asked=asked, most=MOST_EVENTS)
+        recorded = assess_recorded(self.weighed, self.index, horizon=horizon, asked=asked)
         return (
             Gradual(min(len(replay.events), MOST_EVENTS), judged),
             Gradual(len(recorded_events(self.weighed)), recorded),

@@ -89,14 +89,6 @@ class Judgement:
         return sum(answer.grade == grade for answer in self.answers)
 
 
-ANSWER_KEYS = {"grade": "verdict"}
-JUDGEMENT_KEYS = {
-    "answers": "verdicts", "actual_call": "real", "n_same_call_before": "n_before", "n_same_call_after": "n_after",
-    "n_same_tool_before": "n_tools_before", "n_same_tool_after": "n_tools_after",
-}  # fmt: skip
-"""The keys of a kept judgement and its answers, where they differ from the fields: what is kept must stay readable."""
-
-
 def chosen_probes(assessment: Assessment) -> tuple[Probe, ...]:
     """The questions put to a model: critical ones first, then the newest, at most twelve."""
     probes = [answer.probe for answer in assessment.answers]
@@ -112,33 +104,21 @@ def judging_estimate(model: str, assessment: Assessment) -> model_summaries.Esti
 
 
 def judgement_key(session: Session, options: JudgingOptions, model: str) -> str:
-    """The hash under which a judgement is kept: the session's version, what is judged, and by which model."""
-    judged = jsonio.dumps([session.pk, session.version, dict(sorted(options.items())), model])
+    """The hash under which a judgement is kept: its fields, the session's version, what is judged, by which model."""
+    fields = [*Judgement.__dataclass_fields__, *GradedAnswer.__dataclass_fields__]
+    judged = jsonio.dumps([fields, session.pk, session.version, dict(sorted(options.items())), model])
     return hashlib.sha256(judged.encode()).hexdigest()
 
 
 def kept_judgement(key: str) -> Judgement | None:
     """What is kept under a key; None where nothing is."""
     kept = model_summaries.kept_answer(key, KIND)
-    return None if kept is None else _unpacked(jsonio.loads(kept))
-
-
-def _packed(judgement: Judgement) -> dict[str, Any]:
-    values = asdict(judgement)
-    values["answers"] = [_renamed(answer, ANSWER_KEYS) for answer in values["answers"]]
-    return _renamed(values, JUDGEMENT_KEYS)
-
-
-def _unpacked(kept: Mapping[str, Any]) -> Judgement:
-    values = _renamed(kept, {key: name for name, key in JUDGEMENT_KEYS.items()})
-    answer_names = {key: name for name, key in ANSWER_KEYS.items()}
-    values["answers"] = tuple(GradedAnswer(**_renamed(answer, answer_names)) for answer in values["answers"])
+    if kept is None:
+        return None
+    values: dict[str, Any] = jsonio.loads(kept)
+    values["answers"] = tuple(GradedAnswer(**answer) for answer in values["answers"])
     values["actual_call"] = tuple(values["actual_call"]) if values["actual_call"] else None
     return Judgement(**values)
-
-
-def _renamed(values: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    return {names.get(name, name): value for name, value in values.items()}
 
 
 def judge(
@@ -159,7 +139,7 @@ def judge(
         lists = _Lists(transcript, texts, {**recorded, **written})
         with Client(access, bucket=bucket(access), cancel=cancel) as client:
             judgement = _judged(client, model, assessment, index, lists, on_progress)
-    data = jsonio.dumps(_packed(judgement)).encode("utf-8", "replace")
+    data = jsonio.dumps(asdict(judgement)).encode("utf-8", "replace")
     model_summaries.keep_answer(judgement_key(session, options, model), KIND, data, model, session_id=session.pk)
 
 
@@ -172,12 +152,12 @@ def _assessed(
     event = options["event"]
     written: Mapping[str, str] = {}
     if options["recorded"]:
-        assessments = assess_recorded(weighed, index, horizon=options["horizon"], asked=asked)
+        assessments = tuple(assess_recorded(weighed, index, horizon=options["horizon"], asked=asked))
         n_events = len(assessments)
     else:
         writer = model_summaries.SummaryWriter(model) if options["summarizer"] == "anthropic" else None
         replayed = replay(weighed, texts=texts, summarizer=options["summarizer"], writer=writer, **options["replay"])
-        assessments = assess_replay(replayed, index, horizon=options["horizon"], only=event, asked=asked)
+        assessments = tuple(assess_replay(replayed, index, horizon=options["horizon"], only=event, asked=asked))
         n_events, written = len(replayed.events), replayed.wording(index.sketch_of)
     assessment = next((candidate for candidate in assessments if candidate.number == event), None)
     if assessment is None:

@@ -32,7 +32,7 @@ def main() -> None:
     n_chars = sum(len(content.text) for contents in told.contents for content in contents)
     build, index = _timed(lambda: build_index(weighed.transcript, lambda m: told.contents[m.index]))
     one = replay(weighed, "sliding_window", window=200_000, params={"trigger": 90, "target": 30})
-    judge, judged = _timed(lambda: assess_replay(one, index))
+    judge, judged = _timed(lambda: tuple(assess_replay(one, index)))
     carry, _ = _timed(lambda: working_set(weighed, index))
     points = [
         replay(weighed, "sliding_window", window=200_000, params={"trigger": 40 + n, "target": 20})

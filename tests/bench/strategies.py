@@ -116,7 +116,7 @@ def _run(name: str, weighed: Weighed, texts: Texts) -> Run:
     for _, policy, params in STRATEGIES:
         result = replay(weighed, policy, params=params, summarizer=f"stub:{SUMMARY_TOKENS}")
         told = replay(weighed, policy, params=params, summarizer="extractive", texts=texts)
-        assessed = assess_replay(told, index)
+        assessed = tuple(assess_replay(told, index))
         cost, base = totals(result, prices=PRICES).cost, totals(raw, prices=PRICES).cost
         assert cost is not None
         assert base is not None

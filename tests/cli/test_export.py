@@ -51,7 +51,7 @@ def test_the_list_that_a_request_was_sent(file: Path) -> None:
 
 
 def test_both_sides_of_an_event(file: Path) -> None:
-    options = ("--to", "openai", "--policy", "claude_code", "--window", 60_000, "--event", 0)
+    options = ("--to", "openai", "--policy", "claude_code", "--window", 60_000, "--compaction", 1)
     before = loads(call(file, *options, "--side", "before").stdout.encode())["messages"]
     written = call(file, *options, "--summarizer", "extractive")
     after = loads(written.stdout.encode())["messages"]
@@ -64,9 +64,9 @@ def test_both_sides_of_an_event(file: Path) -> None:
     "options",
     [
         ("--to", "yaml"),
-        ("--to", "jsonl", "--event", "0"),
+        ("--to", "jsonl", "--compaction", "1"),
         ("--to", "jsonl", "--policy", "none"),
-        ("--to", "jsonl", "--policy", "none", "--event", "0"),
+        ("--to", "jsonl", "--policy", "none", "--compaction", "1"),
         ("--to", "jsonl", "--side", "after"),
         ("--to", "jsonl", "--request", "9999"),
         ("--to", "jsonl", "--policy", "nothing", "--request", "0"),

@@ -68,5 +68,5 @@ def test_each_kind_has_its_own_course() -> None:
     assert kinds["path"].n == len(paths)
     assert kinds["path"].shares[1] == sum(one.states[1] == "mentioned" for one in paths) / len(paths)
     assert sum(one.n for one in found.kinds) == len(found.values)
-    judged = assess_recorded(weighed, index)
+    judged = tuple(assess_recorded(weighed, index))
     assert generations_assessed(index, judged) == found, "the page's way and the command's are one"

@@ -59,11 +59,11 @@ def test_its_words_are_an_extract_and_hold_what_went_before():
 
 def test_losses_are_judged_against_the_words():
     mine, index = claude()
-    found = assess_replay(mine, index)
+    found = tuple(assess_replay(mine, index))
     assert {rule.state for one in found for rule in one.constraints} == {"mentioned"}
     assert not any(one.after.n_silent for one in found)
     assert any(one.count("gone") for one in found)
-    silent = assess_replay(*claude("stub:4000"))
+    silent = tuple(assess_replay(*claude("stub:4000")))
     assert all(one.after.n_silent and not one.count("gone") for one in silent)
     assert {rule.state for one in silent for rule in one.constraints} == {"open"}
 

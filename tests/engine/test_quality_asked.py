@@ -32,7 +32,7 @@ def events(*lines, critical=None):
     own = own_probes(lines, weighed.transcript, read)
     asked = Question(own) if critical is None else Question(own, critical)
     run = replay(weighed, "sliding_window", window=4_000)
-    return own, assess_replay(run, build_index(weighed.transcript, read), asked=asked)
+    return own, tuple(assess_replay(run, build_index(weighed.transcript, read), asked=asked))
 
 
 def test_an_own_probe_is_verbatim_while_its_message_stands_and_gone_after():

@@ -32,7 +32,7 @@ def test_two_thousand_rules_are_tracked_and_a_warning_says_so(n_more: int) -> No
     assert [c.rule.text for c in index.constraints] == [f"Never edit src/f{n}.py." for n in range(MAX_RULES)]
     assert len(index.constraints[0].places) == 2, "a rule that is tracked is, wherever it is said again"
     assert index.n_more_rules == n_more
-    found = assess_recorded(weighed, index)
+    found = tuple(assess_recorded(weighed, index))
     assert [len(one.constraints) for one in found] == [MAX_RULES]
     words = "2,000 rules are followed, the first said; later ones are not looked for"
     assert (words in warnings_of(found, index, "recorded")) is bool(n_more)

@@ -274,7 +274,7 @@ def test_document_partition_and_warning():
         )
     assert all(not event["gone"] and event["open"] for event in document["events"])
     assert all(event["score"]["score"] is None for event in document["events"])
-    found = assess_replay(made, index)
+    found = tuple(assess_replay(made, index))
     assert bool(found) == bool(document["events"])
     stub = replace(weighed.transcript.messages[1], summary=True)
     silent = assess([6], [Item("e0.0", stub, 1, 0, -1, inserted=True)])
@@ -292,7 +292,7 @@ def test_rules_of_memory_files_are_said_to_be_read_again():
     told.compact("Nothing.")
     told.reply("done")
     weighed, index = told.done()
-    found = assess_recorded(weighed, index)
+    found = tuple(assess_recorded(weighed, index))
     assert found[0].constraints[0].state == "gone"
     assert any("memory file" in warning for warning in warnings_of(found, index, "recorded"))
 

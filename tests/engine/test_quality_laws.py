@@ -135,7 +135,7 @@ def test_every_policy(policy, base, told_pair):
     """The three states add up under every policy, and gaps say the same as needs."""
     weighed, index = told_pair
     made = replay(weighed, policy, base=base, window=20_000, summarizer="extractive")
-    for found in assess_replay(made, index)[:5]:
+    for found in tuple(assess_replay(made, index))[:5]:
         assert found.needed == sum(found.count(state) for state in STATES)
         gone = [reference for _, reference in gone_of(used_later(found.before, index), found.after, index)]
         assert gone == [need.id for need in found.needs if need.state == "gone"]

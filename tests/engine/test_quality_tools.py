@@ -108,7 +108,7 @@ def test_survival():
     """Which compaction lost this?"""
     told = compacted()
     weighed, index = told.done()
-    assessments = assess_recorded(weighed, index)
+    assessments = tuple(assess_recorded(weighed, index))
 
     def fate(text):
         return survival(text, weighed.transcript, lambda m: told.contents[m.index], assessments)

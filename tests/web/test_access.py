@@ -126,7 +126,6 @@ TABLE = {
     "sessions:ab_json": Rule(SEEN),
     "sessions:apply": Rule(SEEN),
     "sessions:apply_json": Rule(SEEN),
-    "sessions:ab_was": Rule(ANYBODY),
     "sessions:causes": Rule(SEEN),
     "sessions:count": Rule(SEEN),
     "sessions:delete": Rule(ANYBODY),
@@ -209,7 +208,6 @@ TABLE = {
     "sessions:sweep_cancel": Rule(SEEN, "post"),
     "sessions:sweep_csv": Rule(SEEN),
     "sessions:sweep_json": Rule(SEEN),
-    "sessions:sweep_was": Rule(ANYBODY),
     "sessions:sweep_start": Rule(SEEN, "post", query={"s": "session_id"}),
     "sessions:sweeps": Rule(SEEN, query={"s": "session_id"}),
     "sessions:sweeps_csv": Rule(SEEN, query={"s": "session_id"}),
@@ -416,7 +414,7 @@ def test_lists_hold_what_one_sees(team: dict[str, Client]) -> None:
     word = "output"
     lists = (f"?q={word}", f"sessions.json?q={word}", "", "sessions.json",
              "sessions.csv", "sweep/", "people/", "saved/", "settings/", "quality/", "fleet/",
-             "fleet.json", "fleet.csv", f"s/{shown.pk}/ab/", f"s/{shown.pk}/",
+             "fleet.json", "fleet.csv", f"s/{shown.pk}/compare/ab/", f"s/{shown.pk}/",
              f"uploads/status/?ids={hidden.upload_id}")  # fmt: skip
     for path in lists:
         assert hidden.pk not in team["member"].get(f"/{path}").content.decode(), path

@@ -47,7 +47,7 @@ def test_page_document_and_command_line_show_the_same_lists(client: Client, sess
     assert made.events
     for event in made.events:
         document = client.get(f"/s/{session.pk}/diff.json?{FIRES}&event={event.index}").json()
-        said = CliRunner().invoke(diff_command, [str(file), *OPTIONS, "--event", str(event.index), "--json"])
+        said = CliRunner().invoke(diff_command, [str(file), *OPTIONS, "--compaction", str(event.index + 1), "--json"])
         assert said.exit_code == 0, said.output
         assert jsonio.loads(said.stdout.encode())["rows"] == document["rows"]
         last = len(document["rows"]) - 1

@@ -150,7 +150,7 @@ def unpack(data: bytes) -> Transcript:
         raise UnreadablePack(f"it is packed as {sections.key!r}")
     try:
         return _opened(sections)
-    except (ValueError, TypeError) as error:  # a head of other parts: another version's
+    except (ValueError, TypeError, IndexError) as error:  # a head of other parts: another version's
         raise UnreadablePack("its parts are not those of this version") from error
 
 
@@ -169,8 +169,7 @@ def _opened(sections: Sections) -> Transcript:
         events_at, events, media_rows, s, classes,
     ) = _read(sections["head"])  # fmt: skip
     media, each = [media_of(row, s) for row in media_rows], iter(classes)
-    # What was stored before sessions had a cost of their own ends before it.
-    ident, form, parent, call, title, model, client, window, started, ended, warnings, *stated = head
+    ident, form, parent, call, title, model, client, window, started, ended, warnings, stated = head
     return Transcript(
         s[ident], s[form],
         Parts(n_messages, MESSAGES, lambda part: _messages(sections[f"messages {part}"])),
@@ -187,7 +186,7 @@ def _opened(sections: Sections) -> Transcript:
         project=project,
         events_at=events_at,
         events=tuple(RecordedEvent(*row) for row in events),
-        stated_usd=next(iter(stated), None),
+        stated_usd=stated,
     )  # fmt: skip
 
 
@@ -216,8 +215,7 @@ def _row(value: Media | Request | RecordedCompaction, table: Table) -> Row:
 def _value(kind: type[V], row: Row, s: list[str]) -> V:
     """The value of a row, which is used up."""
     for place in _TEXTS[kind]:
-        if place < len(row):  # a session packed before reasons of compactions were read has one less
-            row[place] = s[row[place]]
+        row[place] = s[row[place]]
     if kind is Request:
         row[_USAGE] = Usage(*row[_USAGE]) if row[_USAGE] else None
     elif kind is RecordedCompaction:
@@ -276,9 +274,7 @@ def _pack_origin(o: Origin) -> Row:
 
 
 def _unpack_origin(row: Row) -> Origin:
-    if len(row) == 3:
-        return Origin(row[0], row[1], row[2])
-    return Origin(row[0], row[1], row[2], tuple(row[3]))
+    return Origin(*row[:3], *map(tuple, row[3:]))
 
 
 def block_row(b: Block, table: Table) -> Row:

@@ -168,7 +168,7 @@ class Assessor:
         )  # fmt: skip
 
 
-def assessing_replay(
+def assess_replay(
     replay: Replay,
     index: Index,
     *,
@@ -187,32 +187,12 @@ def assessing_replay(
             assessor.look(event, texts)
 
 
-def assess_replay(
-    replay: Replay,
-    index: Index,
-    *,
-    horizon: int | None = None,
-    only: int | None = None,
-    asked: Question = AS_GENERATED,
-    most: int | None = None,
-) -> tuple[Assessment, ...]:
-    """All that ``assessing_replay`` gives."""
-    return tuple(assessing_replay(replay, index, horizon=horizon, only=only, asked=asked, most=most))
-
-
-def assessing_recorded(
+def assess_recorded(
     weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Question = AS_GENERATED
 ) -> Iterator[Assessment]:
     """Every recorded compaction whose originals are in the session, numbered as recorded."""
     assessor = Assessor(weighed, index, horizon=horizon, asked=asked)
     return (assessor.assess(event, number, {}) for number, event in recorded_events(weighed))
-
-
-def assess_recorded(
-    weighed: Weighed, index: Index, *, horizon: int | None = None, asked: Question = AS_GENERATED
-) -> tuple[Assessment, ...]:
-    """All that ``assessing_recorded`` gives."""
-    return tuple(assessing_recorded(weighed, index, horizon=horizon, asked=asked))
 
 
 def warnings_of(assessments: Iterable[Assessment], index: Index, summarizer: str) -> tuple[str, ...]:

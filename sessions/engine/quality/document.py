@@ -40,8 +40,8 @@ def probe_document(
     """
     if event is not None:
         replay.event(event)
-    found = assess_replay(replay, index, horizon=horizon, only=event, asked=asked)
-    recorded = assess_recorded(replay.weighed, index, horizon=horizon, asked=asked)
+    found = tuple(assess_replay(replay, index, horizon=horizon, only=event, asked=asked))
+    recorded = tuple(assess_recorded(replay.weighed, index, horizon=horizon, asked=asked))
     again = {reread.compaction: reread for reread in rereads(replay.weighed, index)}
     return {
         "schema": "ctxweb.probe/1",
@@ -157,8 +157,8 @@ def add_extras(
     """Add the oracle hand-off of every event, and what became of the text ``find``, in replay and recording."""
     weighed = replay.weighed
     sides = {
-        "events": assess_replay(replay, index, horizon=document["horizon"]),
-        "recorded": assess_recorded(weighed, index, horizon=document["horizon"]),
+        "events": tuple(assess_replay(replay, index, horizon=document["horizon"])),
+        "recorded": tuple(assess_recorded(weighed, index, horizon=document["horizon"])),
     }
     for side, found in sides.items():
         if find is not None:

@@ -226,8 +226,8 @@ def _chains(
     for policy in COMPARED if state.compare else ():
         wanted = replace(state.replay, policy=policy, params=(), summarizer=SUMMARIZER)
         made = replays.run(session_id, wanted).replay
-        events = assess_replay(made, judged.index, horizon=judged.horizon, asked=judged.asked, most=CHAIN_EVENTS)
-        chains.append(Chain(f"{policy}, {SUMMARIZER}", _percents(events)))
+        assessed = assess_replay(made, judged.index, horizon=judged.horizon, asked=judged.asked, most=CHAIN_EVENTS)
+        chains.append(Chain(f"{policy}, {SUMMARIZER}", _percents(assessed)))
     return chains if state.compare or len(own.percents) >= FEWEST else None
 
 
