@@ -219,7 +219,7 @@ def count_on(session: Session, replay: Replay) -> Counted:
 
 def _counting(assessor: Assessor, side: Side) -> Gradual[EventLoss]:
     events, texts = side.events(), side.wording(assessor.index.sketch_of)
-    return Gradual(len(events), (_judged(assessor, number, event, texts) for number, event in events))
+    return Gradual(len(events), lambda: (_judged(assessor, number, event, texts) for number, event in events))
 
 
 def likely_words(weighed: Weighed, loss: EventLoss | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from django.conf import settings
 
@@ -77,8 +77,8 @@ class QualityRun:
     def sides(self) -> tuple[Gradual[Assessment], Gradual[Assessment]]:
         """Events of the replay and compactions of the recording as far as they are judged."""
         replay, horizon, asked = self.ran.replay, self.horizon, self.asked
-        judged = assess_replay(replay, self.index, horizon=horizon, asked=asked, most=MOST_EVENTS)
-        recorded = assess_recorded(self.weighed, self.index, horizon=horizon, asked=asked)
+        judged = partial(assess_replay, replay, self.index, horizon=horizon, asked=asked, most=MOST_EVENTS)
+        recorded = partial(assess_recorded, self.weighed, self.index, horizon=horizon, asked=asked)
         return (
             Gradual(min(len(replay.events), MOST_EVENTS), judged),
             Gradual(len(recorded_events(self.weighed)), recorded),

@@ -32,11 +32,15 @@ class Progress(NamedTuple):
 
 @dataclass(slots=True)
 class Gradual(Generic[T]):
-    """``n_total`` values in order, made as they are asked for; two threads never make the same one."""
+    """``n_total`` values in order, made as they are asked for; two threads never make the same one.
+
+    Who asks again after an error has it begin anew, and fail again where it must: nobody asks for ever.
+    """
 
     n_total: int
-    making: Iterator[T]
+    begin: Callable[[], Iterator[T]]
     made: list[T] = field(default_factory=list)
+    _making: Iterator[T] | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -60,10 +64,18 @@ class Gradual(Generic[T]):
         return tuple(self.made)
 
     def _make(self, until: float | None) -> None:
-        for value in self.making:
-            self.made.append(value)
-            if until is not None and clock() >= until:
-                return
+        if self._making is None:
+            self.made.clear()
+            self._making = self.begin()
+        try:
+            for value in self._making:
+                self.made.append(value)
+                if until is not None and clock() >= until:
+                    return
+        except BaseException:
+            self._making = None
+            raise
+        self.n_total = len(self.made)
 
 
 def all_on(each: Sequence[Gradual[T]], until: float) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sessions import selectors
-from sessions.engine.base.errors import UnreadableInput
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.quality.index import Index, IndexBuilder, build_index
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -16,7 +15,8 @@ MOST_MESSAGES = 60_000
 """Messages of indexed sessions kept; the newest is kept whatever its length."""
 
 INDEX: Remembered[Index] = Remembered("index", MOST_MESSAGES, lambda index: index.n_messages)
-READING: Remembered[Gradual[int]] = Remembered("index being built", MOST_MESSAGES, lambda reading: reading.n_total)
+READING: Remembered[Gradual[int]] = Remembered("index being built", 4)
+"""By their number: two very long sessions whose pages take turns to ask would push each other out for ever."""
 
 
 def index_of(session: Session) -> Index:
@@ -36,11 +36,8 @@ def go_on(session: Session, until: float) -> Progress:
     if is_indexed(session):
         return progress(session)
     n_total = len(weighed.transcript.messages)
-    try:
-        done = weighed.cache.value(READING, lambda: Gradual(n_total, _reading(session, weighed))).go_on(until)
-    except (UnreadableInput, OSError):
-        weighed.cache.take(READING)
-        raise
+    reading = weighed.cache.value(READING, lambda: Gradual(n_total, lambda: _reading(session, weighed)))
+    done = reading.go_on(until)
     if is_indexed(session):
         weighed.cache.take(READING)
     return done

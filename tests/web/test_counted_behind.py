@@ -17,6 +17,8 @@ from sessions.models import Session
 from sessions.pages.quality import view as quality
 from sessions.runs import losses
 from sessions.runs import quality as judging
+from sessions.services import indexed
+from sessions.services.gradually import Gradual
 from tests.web.stored import store
 from tests.web.test_quality_page import QUERY, story
 
@@ -129,3 +131,39 @@ def test_where_the_upload_is_gone_nothing_is_asked_for_again(
     part = asked(client, f"/s/{long.pk}/replay/losses/?{QUERY}")
     assert "hx-get" not in part
     assert 'role="status"' in part
+
+
+@pytest.mark.parametrize("address", ["replay/losses", "quality"])
+def test_what_fails_while_it_is_judged_fails_at_each_request_and_is_counted_once_it_can_be(
+    client: Client, long: Session, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    page = f"/s/{long.pk}/{address}/?{QUERY}"
+    for _ in range(long.n_messages - 1):
+        assert "hx-get" in asked(client, page)
+    with monkeypatch.context() as broken:
+        broken.setattr(Assessor, "look", failing)
+        for _ in range(3):
+            assert "hx-get" not in asked(client, page)
+    assert COMPACTIONS.search(asked(client, page))
+
+
+def failing(*_: object) -> None:
+    raise OSError("the disk is gone")
+
+
+def test_one_that_ends_before_its_time_is_done() -> None:
+    short = Gradual(3, lambda: iter([1, 2]))
+    assert [short.go_on(-1).is_done for _ in range(3)] == [False, False, True]
+
+
+def test_two_very_long_sessions_that_take_turns_are_both_read(
+    client: Client, long: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kept in (indexed.INDEX, indexed.READING):
+        monkeypatch.setattr(kept, "most", min(kept.most or 0, long.n_messages))
+    lines = re.sub("00000000-0000|11111111-1111", "22222222-2222", story())
+    other = store(lines.encode(), "other.jsonl")
+    pages = [f"/s/{one.pk}/replay/losses/?{QUERY}" for one in (long, other)]
+    assert len({*pages}) == 2
+    asked_in_turn = [asked(client, page) for _ in range(long.n_messages) for page in pages]
+    assert all(map(COMPACTIONS.search, asked_in_turn[-2:]))
