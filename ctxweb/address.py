@@ -28,7 +28,6 @@ def free_port(host: str, first: int = DEFAULT_PORT) -> int:
 
 
 def is_free(host: str, port: int) -> bool:
-    """True if ``port`` can be bound on ``host`` now."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

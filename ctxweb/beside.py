@@ -40,7 +40,6 @@ class Place:
 
     @property
     def is_due(self) -> bool:
-        """Whether a process may start now."""
         return self.process is None and time.monotonic() >= self.next_start
 
     def start(self, *words: str, **more: Any) -> subprocess.Popen[bytes]:

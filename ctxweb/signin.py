@@ -177,7 +177,6 @@ class _Change(PasswordChangeView):
     success_url = reverse_lazy("password")
 
     def form_valid(self, form: PasswordChangeForm) -> HttpResponse:
-        """Save the new password."""
         response = super().form_valid(form)
         people.end_access(user=form.user, keep_session_key=self.request.session.session_key)
         make_known(self.request, form.user)

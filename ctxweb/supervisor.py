@@ -79,7 +79,6 @@ class Supervisor:
         self._survive(_close)
 
     def stop(self) -> None:
-        """Have ``run`` end."""
         self.stopping.set()
 
     def _survive(self, step: Callable[[], None]) -> None:

@@ -27,7 +27,6 @@ class Fault:
 
     @property
     def words(self) -> str:
-        """Both in one line."""
         return f"{self.what} {self.next_step}".strip()
 
 

@@ -55,7 +55,6 @@ class Seen:
         return self.stat.st_size, self.stat.st_mtime_ns, self.stat.st_ino
 
     def due(self, now: float) -> bool:
-        """Whether to read it now."""
         quiet = self.waiting and now - self.written_at >= QUIET_SECONDS
         return now >= self.not_before and (self.read != self.mark or quiet)
 

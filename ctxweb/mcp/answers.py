@@ -267,7 +267,6 @@ class OpenSession:
     weighed: Weighed
 
     def contents(self, message: Message) -> tuple[Content, ...]:
-        """The blocks of a message with their text."""
         with self.texts() as texts:
             return texts.of(message)
 

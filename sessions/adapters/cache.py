@@ -59,14 +59,12 @@ class Cache(Generic[Key, Value]):
                     self._load_locks.pop(key, None)
 
     def forget(self, key: Key) -> None:
-        """Drop the value, if it is cached."""
         with self._lock:
             gone = self._values.pop(key, None)
         if gone is not None:
             self._on_evict(gone)
 
     def clear(self) -> None:
-        """Drop everything."""
         with self._lock:
             evicted = [*self._values.values()]
             self._values.clear()

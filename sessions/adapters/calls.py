@@ -42,7 +42,6 @@ def pause(seconds: float, cancel: Callable[[], bool] = never) -> None:
 
 
 def check(cancel: Callable[[], bool]) -> None:
-    """Raise CallFailed when ``cancel`` is asked for."""
     if cancel():
         raise CallFailed("cancelled", "Cancelled.")
 

@@ -155,7 +155,6 @@ class FrameWriter:
         self._packed: bool | None = None
 
     def write(self, data: bytes) -> None:
-        """Take the next bytes."""
         if self._packed is False:
             self._target.write(data)
             return

@@ -36,7 +36,6 @@ POSTGRES_TABLE = (
 
 
 def is_sqlite() -> bool:
-    """Which of the two databases this is."""
     return connection.vendor == "sqlite"
 
 
@@ -197,7 +196,6 @@ def remove(rows: Sequence[tuple[int, str]]) -> None:
 
 
 def clear() -> None:
-    """Forget every term."""
     statement = f"INSERT INTO {TABLE} ({TABLE}) VALUES ('delete-all')" if is_sqlite() else f"DELETE FROM {TABLE}"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(statement)

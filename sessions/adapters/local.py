@@ -28,7 +28,6 @@ class LocalFile:
 
     @property
     def size(self) -> int:
-        """Bytes."""
         return self.state.st_size
 
     @property

@@ -47,15 +47,12 @@ class Memory:
         self._buckets: Cache[str, TokenBucket] = Cache(lambda held: len(held) > MAX_KEYS + 1)
 
     def keep_key(self, handle: str, key: str) -> None:
-        """Hold a key."""
         self._keys.put(handle, key)
 
     def key(self, handle: str) -> str | None:
-        """The key, None where it is not held."""
         return self._keys.get(handle)
 
     def forget_key(self, handle: str) -> None:
-        """Drop a key."""
         self._keys.forget(handle)
 
     def count(self, name: str, seconds: float) -> int:
@@ -71,7 +68,6 @@ class Memory:
             return n + 1
 
     def counted(self, name: str) -> int:
-        """How often it was counted so far."""
         with self._lock:
             return self._found(name)[0]
 
@@ -81,15 +77,12 @@ class Memory:
             self._counts.pop(name, None)
 
     def wait(self, name: str, per_minute: float) -> float:
-        """Take a token of the bucket ``name``, as ``TokenBucket.wait``."""
         return self._bucket(name, per_minute).wait()
 
     def hand_back(self, name: str, per_minute: float) -> None:
-        """Return a token."""
         self._bucket(name, per_minute).hand_back()
 
     def pause(self, name: str, per_minute: float, seconds: float) -> None:
-        """Hold back all who use the bucket."""
         self._bucket(name, per_minute).pause(seconds)
 
     def _bucket(self, name: str, per_minute: float) -> TokenBucket:

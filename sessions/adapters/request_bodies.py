@@ -36,7 +36,6 @@ class Prepared:
 
     @property
     def has_tools(self) -> bool:
-        """Whether a tool is called or answered in it."""
         return any(b["type"] in ("tool_use", "tool_result") for m in self.body["messages"] for b in m["content"])
 
 

@@ -121,7 +121,6 @@ def remove(sha256: str) -> None:
 
 
 def exists(sha256: str) -> bool:
-    """Whether the blob is stored."""
     return default_storage.exists(blob_name(sha256))
 
 
@@ -186,7 +185,6 @@ def _folders(below: str) -> list[str]:
 
 
 def _local_root() -> Path | None:
-    """The folder of a local storage, None for any other."""
     return Path(default_storage.path("")) if isinstance(default_storage, FileSystemStorage) else None
 
 

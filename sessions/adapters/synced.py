@@ -30,7 +30,6 @@ class Synced:
 
     @property
     def is_chosen(self) -> bool:
-        """Whether anything is to be kept in sync."""
         return bool(self.agents or self.folders)
 
     def holds(self, file: LocalFile) -> bool:

@@ -38,7 +38,6 @@ class Operation:
 
 @require_safe
 def docs(request: HttpRequest) -> HttpResponse:
-    """The page."""
     context = {"operations": operations(dict(api.get_openapi_schema())), "accounts": settings.REQUIRE_LOGIN}
     return render(request, "sessions/api/page.html", context)
 

@@ -78,12 +78,10 @@ class ReplayLink(models.Model):
 
     @property
     def revoked(self) -> bool:
-        """Whether the link no longer opens."""
         return self.revoked_at is not None
 
     @property
     def expired(self) -> bool:
-        """Whether its time is over."""
         return self.expires_at is not None and self.expires_at <= timezone.now()
 
     @property

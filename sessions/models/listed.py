@@ -26,7 +26,6 @@ class FileKey(_Text):
     """``key_of`` the row's upload and member, whenever it is written."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> str:
-        """Set and return it."""
         made = key_of(model_instance.upload_id, model_instance.member)  # type: ignore[attr-defined]
         setattr(model_instance, self.attname, made)
         return made

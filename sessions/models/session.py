@@ -73,7 +73,6 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.filter(branch_of__isnull=True)
 
     def with_figures(self, **values: object) -> SessionQuerySet:
-        """Sessions whose figures (``SessionFigures``) have these values."""
         figures = self.model._meta.get_field("figures").related_model
         having = figures._default_manager.filter(**values).values("session")
         # A filter on ``pk`` alone would make SQLite look every id up, which is slower where many rows match.
@@ -113,7 +112,6 @@ def _order_by(column: str | models.OrderBy) -> models.OrderBy:
 
 
 def _all_or_none(*names: str) -> Q:
-    """Rows in which all of these fields are known, or none is."""
     all_unknown = {f"{name}__isnull": True for name in names}
     all_known = {f"{name}__isnull": False for name in names}
     return Q(**all_unknown) | Q(**all_known)
@@ -242,12 +240,10 @@ class Session(models.Model):
         return self.title or self.native_id or self.id
 
     def get_absolute_url(self) -> str:
-        """The session's page."""
         return reverse("sessions:session", args=[self.pk])
 
     @property
     def is_overcounted(self) -> bool:
-        """Whether its most over-counted message counts as such."""
         return self.worst_overcount is not None and self.worst_overcount >= OVERCOUNTED
 
     @property

@@ -72,7 +72,6 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return found.filter(Q(owner=who.user_id) | (Q(owner=None) if who.is_admin else Q(pk__in=())))
 
     def unfinished(self) -> UploadQuerySet:
-        """Uploads still queued or being read."""
         return self.filter(status__in=UNFINISHED)
 
     def called(self, upload_id: uuid.UUID) -> Upload:
@@ -141,7 +140,6 @@ class Upload(models.Model):
         return self.filename
 
     def get_absolute_url(self) -> str:
-        """Where the unchanged bytes can be downloaded."""
         return reverse("sessions:upload_download", args=[self.pk])
 
     @property

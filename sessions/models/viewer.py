@@ -37,13 +37,11 @@ _viewer: ContextVar[Viewer] = ContextVar("ctxweb_viewer", default=EVERYTHING)
 
 
 def viewer() -> Viewer:
-    """Who is looking now."""
     return _viewer.get()
 
 
 @contextmanager
 def seen_as(who: Viewer) -> Iterator[None]:
-    """Look as ``who`` meanwhile."""
     token = _viewer.set(who)
     try:
         yield
@@ -72,7 +70,6 @@ class InvitationQuerySet(models.QuerySet["Invitation"]):
     """Named questions about invitations."""
 
     def open(self) -> InvitationQuerySet:
-        """Invitations that still let somebody in."""
         return self.filter(used_at=None, expires_at__gt=timezone.now())
 
 
@@ -110,7 +107,6 @@ class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     """Named questions about tokens."""
 
     def open(self) -> ApiTokenQuerySet:
-        """Tokens that still work: not revoked, not expired, of an account that may sign in."""
         in_time = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
         return self.filter(in_time, Q(owner=None) | Q(owner__is_active=True), revoked_at=None)
 

@@ -57,7 +57,6 @@ class EventLoss:
 
     @property
     def n_gone(self) -> int:
-        """How much is used later and gone."""
         return 0 if self.is_open else len(self.uses)
 
     @property
@@ -81,12 +80,10 @@ class EventLoss:
 
     @property
     def gone(self) -> tuple[Need, ...]:
-        """What is used later and gone."""
         return tuple(need for need in self.needs if need.state == GONE)
 
     @property
     def open(self) -> tuple[Need, ...]:
-        """What is used later and depends on a summary without text."""
         return tuple(need for need in self.needs if need.state == OPEN)
 
 
@@ -115,7 +112,6 @@ class Losses:
         return len(rules - lost) + sum(len(event.uses) for event in self.events if event.is_open)
 
     def of(self, number: int) -> EventLoss | None:
-        """The compaction of this number, from 0."""
         return next((event for event in self.events if event.number == number), None)
 
 
@@ -188,7 +184,6 @@ class Counted:
 
     @property
     def is_done(self) -> bool:
-        """Whether all is counted."""
         return self.read.is_done and self.judged.is_done
 
 

@@ -123,7 +123,6 @@ class Overview:
 
     @property
     def messages(self) -> Sequence[Message]:
-        """The messages themselves."""
         return self.weighed.transcript.messages
 
     @cached_property
@@ -158,12 +157,10 @@ class Overview:
 
     @cached_property
     def n_images(self) -> int:
-        """Image blocks in its messages."""
         return self.kept("images", lambda: self.weighed.transcript.n_images)
 
     @cached_property
     def tools(self) -> dict[str, str]:
-        """Name and target of every tool call by its id."""
         return self.kept("tools", lambda: tool_names(self.messages))
 
     @cached_property
@@ -222,17 +219,14 @@ class Overview:
 
     @cached_property
     def headline(self) -> str:
-        """The first thing said of the session."""
         return self.kept("headline", lambda: headline(self.weighed, self.verdicts))
 
     @cached_property
     def gates(self) -> OverCount:
-        """The gates of known agents on it."""
         return self.kept("gates", lambda: over_count(self.weighed), OVER_COUNT, on="why")
 
     @cached_property
     def aftermaths(self) -> tuple[Aftermath, ...]:
-        """What came after each recorded compaction."""
         return self.kept("aftermath", lambda: aftermaths(self.weighed), (Aftermath, Again), on="why")
 
     @cached_property

@@ -59,7 +59,6 @@ class QualityRun:
 
     @property
     def weighed(self) -> Weighed:
-        """The session."""
         return self.ran.replay.weighed
 
     @property
@@ -70,7 +69,6 @@ class QualityRun:
 
     @property
     def prices(self) -> Prices | None:
-        """What a token costs here, None where no price is known."""
         return prices_for(self.weighed.model)
 
     @cached_property
@@ -91,7 +89,6 @@ class QualityRun:
 
     @cached_property
     def recorded(self) -> tuple[Assessment, ...]:
-        """The recording's own compactions."""
         return self.sides[1].whole()
 
     @cached_property

@@ -41,12 +41,10 @@ class RemovedKind:
 
     @property
     def noun(self) -> str:
-        """What stands behind its count."""
         return self.kind.noun(self.n)
 
     @property
     def n_unlisted(self) -> int:
-        """How many are counted and not listed."""
         return self.n - len(self.hits)
 
 
@@ -61,7 +59,6 @@ class Removal:
 
     @property
     def total(self) -> int:
-        """Secrets and images together."""
         return sum(found.n for found in self.kinds) + self.n_images
 
 

@@ -72,7 +72,6 @@ class ReplayState:
 
     @property
     def plugin(self) -> Policy:
-        """The policy itself."""
         policy: Policy = registry.get("policies", self.policy)
         return policy
 
@@ -92,7 +91,6 @@ NOTHING_LOOKED_AT: dict[str, Any] = {one.name: one.default for one in fields(Rep
 
 
 def only_replayed(state: ReplayState) -> ReplayState:
-    """The state without what is looked at."""
     return replace(state, **NOTHING_LOOKED_AT)
 
 

@@ -42,7 +42,6 @@ class StoredValues:
         return made
 
     def has(self, name: str) -> bool:
-        """Whether the value was kept."""
         return self._sections is not None and name in self._sections
 
     def keep(self) -> None:

@@ -45,7 +45,6 @@ class SweepResult:
 
     @property
     def n_done(self) -> int:
-        """Settings replayed so far, over all sessions."""
         return sum(len(one.rows) for one in self.sweeps)
 
     @property
@@ -55,7 +54,6 @@ class SweepResult:
 
     @property
     def complete(self) -> bool:
-        """Whether every setting was replayed on every session."""
         return bool(self.sweeps) and self.n_done == self.n_total
 
 

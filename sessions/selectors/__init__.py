@@ -248,7 +248,6 @@ def compacted_sessions(limit: int) -> tuple[Session, ...]:
 
 
 def n_compacted() -> int:
-    """How many of the viewer's sessions compacted."""
     return Session.objects.seen_by(viewer()).filter(CHOICES["compacted"]).count()
 
 

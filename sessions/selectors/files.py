@@ -47,7 +47,6 @@ class Totals:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the list."""
         return self.n_sessions - sum(self.by_file.values()) + len(self.by_file)
 
 

@@ -53,7 +53,6 @@ def get_media(sha256: str) -> Media:
 
 
 def seen_media() -> QuerySet[Media]:
-    """The images and documents that the viewer sees."""
     if viewer().is_admin:
         return Media.objects.all()
     shown = MediaUse.objects.filter(session__in=Session.objects.seen_by(viewer()))

@@ -30,7 +30,6 @@ def naming() -> None:
 
 
 def missing(hashes: Iterable[str]) -> list[str]:
-    """Those of the blobs that are not stored."""
     return [sha256 for sha256 in hashes if not storage.exists(sha256)]
 
 

@@ -48,7 +48,6 @@ def ask(sessions: Iterable[Session]) -> None:
 
 
 def claim() -> queue.Claim[ColumnsRun] | None:
-    """Take a session; None where none waits."""
     return queue.take(ColumnsRun.objects.all())
 
 

@@ -95,7 +95,6 @@ class Plan:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing would go."""
         return not self.sessions and not self.uploads
 
 

@@ -66,12 +66,10 @@ class Counted:
 
     @property
     def done(self) -> tuple[RangeCount, ...]:
-        """The ranges that are counted."""
         return tuple(r for r in self.ranges if r.provider is not None)
 
     @property
     def complete(self) -> bool:
-        """Whether every range is counted."""
         return len(self.done) == len(self.ranges)
 
     @property
@@ -91,7 +89,6 @@ class Counted:
 
     @property
     def difference_words(self) -> str:
-        """The same in words."""
         return _percent(self.ours, self.provider)
 
 

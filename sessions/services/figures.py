@@ -78,7 +78,6 @@ def start() -> bool:
 
 
 def claim() -> queue.Claim[FiguresRun] | None:
-    """Take the run, where it waits."""
     return queue.take(FiguresRun.objects.filter(rules=RULES))
 
 

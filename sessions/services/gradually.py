@@ -22,7 +22,6 @@ class Progress(NamedTuple):
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing is left to make."""
         return self.n_done == self.n_total
 
     def and_then(self, other: Progress) -> Progress:
@@ -45,7 +44,6 @@ class Gradual(Generic[T]):
 
     @property
     def progress(self) -> Progress:
-        """How far it is."""
         return Progress(len(self.made), self.n_total)
 
     def go_on(self, until: float) -> Progress:

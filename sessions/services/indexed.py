@@ -26,7 +26,6 @@ def index_of(session: Session) -> Index:
 
 
 def is_indexed(session: Session) -> bool:
-    """Whether the index is at hand in this process."""
     return selectors.load_weighed(session.pk).cache.find(INDEX) is not None
 
 

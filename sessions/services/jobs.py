@@ -15,12 +15,10 @@ SMALL_BYTES = 1_000_000
 
 
 def small() -> QuerySet[Job]:
-    """Small uploads, whatever their state."""
     return Job.objects.filter(total_bytes__lte=SMALL_BYTES)
 
 
 def is_small_waiting() -> bool:
-    """Whether a small upload waits for a reader."""
     return small().filter(state=State.QUEUED).exists()
 
 

@@ -85,7 +85,6 @@ class Judgement:
     n_same_tool_after: int
 
     def count(self, grade: str) -> int:
-        """How many answers were graded so."""
         return sum(answer.grade == grade for answer in self.answers)
 
 

@@ -110,7 +110,6 @@ def keep_results(*, link_id: int, results: bytes, version: str, prices: str, tit
 
 
 def count_view(link: ReplayLink) -> None:
-    """Somebody has opened the link."""
     ReplayLink.objects.filter(pk=link.pk).update(n_views=F("n_views") + 1, viewed_at=timezone.now())
 
 

@@ -33,7 +33,6 @@ def keep_key(key: str) -> str:
 
 
 def forget_key(handle: str) -> None:
-    """Drop the key, if it is held."""
     ask("forget_key", handle)
 
 

@@ -142,7 +142,6 @@ def work_off(upload: Upload, held: queue.Claim[Any], reading: Reading, on_progre
 
 
 def claim() -> queue.Claim[Part] | None:
-    """Take a part of any archive; None where nothing waits."""
     return queue.take(Part.objects.all())
 
 

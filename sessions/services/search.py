@@ -48,7 +48,6 @@ def ask() -> None:
 
 
 def claim() -> queue.Claim[SearchRun] | None:
-    """Take the run, where it waits."""
     return queue.take(SearchRun.objects.all()) if fulltext.is_available() else None
 
 

@@ -30,7 +30,6 @@ WRITE_SECONDS = 0.5
 
 
 def running(session: Session) -> SummaryJob | None:
-    """The session's unfinished job, if there is one."""
     return SummaryJob.objects.filter(session=session, state__in=UNFINISHED).first()
 
 

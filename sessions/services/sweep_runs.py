@@ -176,7 +176,6 @@ class _Keeper:
         )
 
     def n_done(self) -> int:
-        """Settings replayed so far."""
         return sum(map(len, self.rows.values()))
 
     def cancelled(self) -> bool:

@@ -61,7 +61,6 @@ def is_waiting() -> bool:
 
 
 def n_waiting() -> int:
-    """How many pieces of work wait for a worker."""
     return sum(kind.model._default_manager.filter(state=QUEUED).count() for kind in KINDS)
 
 

@@ -109,11 +109,9 @@ class Wording(Mapping[str, str]):
         return (one for one in (*outline.previous, *inside) if one in self._outlines and one not in self._known)
 
     def __iter__(self) -> Iterator[str]:
-        """Every id that has a text."""
         return iter(dict.fromkeys((*self._known, *self._outlines)))
 
     def __len__(self) -> int:
-        """How many items have a text."""
         return sum(1 for _ in self)
 
     def _made(self, outline: Outline) -> str:

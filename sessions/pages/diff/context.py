@@ -89,7 +89,6 @@ class DiffView:
 
     @property
     def bytes_change(self) -> str:
-        """Bytes after against before."""
         return change(self.wire_before, self.wire_after)
 
 

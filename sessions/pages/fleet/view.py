@@ -43,7 +43,6 @@ def fleet_json(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def fleet_csv(request: HttpRequest) -> HttpResponse:
-    """The groups as CSV."""
     state = urlstate.parse(request.GET)
     rows = [
         {name: value for name, value in group.items() if name != "sessions_with"}

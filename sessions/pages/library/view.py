@@ -187,5 +187,4 @@ def sessions_json(request: HttpRequest) -> JsonResponse:
 
 @require_safe
 def sessions_csv(request: HttpRequest) -> HttpResponse:
-    """The table as CSV."""
     return csv_file([EXPORTED, *(tuple(row.values()) for row in _exported(request))], "sessions.csv")

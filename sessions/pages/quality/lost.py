@@ -223,5 +223,4 @@ class Probing:
 
 
 def percent(share: float | None) -> float | None:
-    """A share from 0 to 1 as a percentage."""
     return None if share is None else 100 * share

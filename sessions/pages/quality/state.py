@@ -40,12 +40,10 @@ class QualityState:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of probes that are critical."""
         return AS_GENERATED.critical if self.critical is None else self.critical
 
     @property
     def judging(self) -> QualityAsked:
-        """What is to be worked out for it."""
         return QualityAsked(self.replay, self.horizon, self.ask, self.kinds)
 
 

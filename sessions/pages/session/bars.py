@@ -41,7 +41,6 @@ class Bar:
 
     @property
     def total(self) -> int:
-        """Tokens of the message, all kinds."""
         return sum(self.tokens.values())
 
     @property

@@ -35,7 +35,6 @@ class KeyForm(forms.Form):
 
 @require_safe
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """The page, with how things stand."""
     return _page(request)
 
 
@@ -92,7 +91,6 @@ def key_test(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def key_forget(request: HttpRequest) -> HttpResponse:
-    """Drop the key of this browser session."""
     model_access.forget_key(request.session.pop(model_access.HANDLE, ""))
     return redirect("sessions:settings")
 

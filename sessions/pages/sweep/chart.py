@@ -36,7 +36,6 @@ class FrontPoint:
 
     @property
     def x(self) -> float:
-        """The middle of the range."""
         return (self.low + self.high) / 2
 
 

@@ -70,7 +70,6 @@ class SweepView:
         self.versus, self.cards = self._versus(), self._cards()
 
     def here(self, **changes: object) -> str:
-        """This page with changes."""
         return f"{self.path}?{urlstate.query(self.state, **changes)}"
 
     def lab(self, index: int) -> str:
@@ -82,7 +81,6 @@ class SweepView:
         return f"{path}?{query}" if query else path
 
     def ratio(self, row: Row) -> float | None:
-        """Its cost as replayed over the cheapest schedule's."""
         return row.totals.cost.low / self.least_dollars if row.totals.cost is not None and self.least_dollars else None
 
     def snippets(self) -> tuple[Snippet, ...]:
@@ -92,31 +90,25 @@ class SweepView:
         return configure(self.setting.policy, params, window=window, weighed=weighed)
 
     def title(self) -> str:
-        """The setting selected."""
         return sweep_rows.setting_words(self.setting, self.keys)
 
     def recorded(self) -> tuple[Cell, ...]:
-        """The table's row of the session as recorded."""
         return sweep_rows.cells(self.whole.recorded, None, label=self.label, with_ratio=bool(self.least_dollars))
 
     def measures(self) -> list[Choice]:
-        """What the heat map may show."""
         return [Choice(one, self.here(measure=one), one == self.state.measure) for one in urlstate.MEASURES]
 
     def againsts(self) -> list[Choice]:
-        """The second axes that the chart may have."""
         known = urlstate.AGAINST if self.state.losses else urlstate.AGAINST[:2]
         words = {one: AGAINST_WORDS[one].partition(",")[0].lower() for one in known}
         return [Choice(words[one], self.here(against=one), one == self.state.against) for one in known]
 
     def losses_href(self) -> str:
-        """This page with losses counted, or without."""
         losses = not self.state.losses
         return self.here(losses=losses, against=urlstate.usual_against(losses=losses))
 
     @cached_property
     def heat(self) -> Heat | None:
-        """The heat map of two axes."""
         is_grid = len(self.whole.axes) == 2
         return Heat(self.whole, self.state, self.floors, self.picked, self.hrefs) if is_grid else None
 
@@ -166,7 +158,6 @@ class SweepView:
         return beside_usage(self.swept.sweeps[0].weighed, self.whole.recorded.totals, self.whole.prices)
 
     def facts(self) -> tuple[Fact, ...]:
-        """The figures of the setting selected."""
         row, sums = self.row, self.row.totals
         share = sweep_rows.share_of_window(sums.peak_context_tokens, row, self.whole)
         cost = Cell(sweep_rows.cost_words(row), "dollars" if self.priced else "tokens", "estimated")
@@ -204,7 +195,6 @@ class SweepView:
         return (*found, *([f"{len(self.sessions)} sessions"] if len(self.sessions) > 1 else []))
 
     def front(self) -> SafeString:
-        """The chart of cost against the second axis."""
         measure = sweep_rows.measure_of(self.state.against)
         mine = self.setting.policy
         points = [
@@ -265,7 +255,6 @@ class SweepView:
 
     @cached_property
     def columns(self) -> list[SettingColumn]:
-        """The columns of the table."""
         counted = self.settings[0].more
         ends, sent = "low: as replayed; high: fetched again", "read from the cache or not, summary calls included"
         found = [SettingColumn(self, key, self._head(key), words=key == POLICY) for key in self.keys]
@@ -292,7 +281,6 @@ class SweepView:
 
     @cached_property
     def rows(self) -> list[TableRow]:
-        """The rows of the table."""
         ratios = {i: r for i, row in enumerate(self.settings) if (r := self.ratio(row)) is not None}
         ordered = sweep_rows.sorted_rows(list(enumerate(self.settings)), self.state.sort, ratios)
         names = {id(pick.row): pick.name for pick in self.advice.picks}

@@ -28,7 +28,6 @@ RECALL_TITLE = (
 
 
 def share_of_window(tokens: int, row: Row, sweep: Sweep) -> str:
-    """Tokens as a share of the window that a row is held against."""
     return f"{figures.percent(tokens, row.window)} of {window_words(row, sweep)}"
 
 
@@ -40,7 +39,6 @@ def said_value(value: Any) -> str:
 
 
 def spec_of(policy: str, key: str) -> parameters.Spec | None:
-    """The parameter of that name."""
     return next((s for s in parameters.specs(registry.get("policies", policy).params) if s.name == key), None)
 
 
@@ -90,18 +88,15 @@ def said_setting(policy: str, key: str, value: Any) -> str:
 
 
 def policy_words(name: str) -> str:
-    """A policy's readable name."""
     return registry.get("policies", name).label or name
 
 
 def key_words(policy: str, key: str) -> str:
-    """A swept parameter by its label."""
     spec = spec_of(policy, key)
     return spec.label.lower() if spec is not None else "context window" if key == WINDOW else key
 
 
 def replay_of(state: SweepState, setting: Setting) -> ReplayState:
-    """The replay of a setting."""
     built = parameters.build(registry.get("policies", setting.policy).params, dict(setting.params))
     known, named = starts(setting.policy, None), dict(setting.params)
     given = tuple(

@@ -67,7 +67,6 @@ class SweepState:
 
     @property
     def several(self) -> bool:
-        """Whether policies are compared."""
         return len(self.policies) > 1
 
 

@@ -182,7 +182,6 @@ def sweep_json(request: HttpRequest, session_id: str) -> JsonResponse:
 
 @require_safe
 def sweep_csv_view(request: HttpRequest, session_id: str) -> HttpResponse:
-    """The rows of the same address as CSV."""
     state, swept = _one(request, session_id)
     if _wrong(state, swept) or not swept.sweeps:
         return _no_rows()

@@ -47,11 +47,9 @@ class Urls:
     kept: str = ""
 
     def to_replay(self, state: urlstate.ReplayState, **changes: object) -> str:
-        """The replay's address for a state with ``changes``."""
         return self._with_query(self.replay, state, DIFF_ONLY | changes)
 
     def to_diff(self, state: urlstate.ReplayState, **changes: object) -> str:
-        """The diff's address for a state with ``changes``."""
         address = self._with_query(self.diff, state, {"at": None} | changes)
         if not self.beside:
             return address
@@ -117,7 +115,6 @@ def uuids(texts: Iterable[str]) -> list[uuid.UUID]:
 
 
 def with_query(path: str, query: str) -> str:
-    """A path with its query, alone where there is none."""
     return f"{path}?{query}" if query else path
 
 
@@ -139,7 +136,6 @@ def message_href(session_id: str, message: int | None) -> str:
 
 
 def session_urls(session_id: str) -> Urls:
-    """The session's own pages."""
     message = reverse("sessions:session", args=[session_id]) + "m/0/"
     return Urls(
         reverse("sessions:replay", args=[session_id]), reverse("sessions:diff", args=[session_id]), message,

@@ -40,7 +40,6 @@ class GroupLine:
 
     @property
     def symbol(self) -> str:
-        """The sign beside the colour."""
         return SYMBOLS.get(self.op, "✓")
 
 

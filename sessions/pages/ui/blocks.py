@@ -63,12 +63,10 @@ class ShownBlock:
 
     @property
     def small(self) -> str:
-        """Where its thumbnail is."""
         return small_url(self.url)
 
     @property
     def has_image(self) -> bool:
-        """Whether there is a picture in it."""
         return any(part.kind == "image" for part in self.parts)
 
 

@@ -42,7 +42,6 @@ def drawn(traces: list[Figure], figure: Figure) -> Figure:
 
 
 def titled(words: str, standoff: int = 4) -> Figure:
-    """The title of an axis."""
     return {"text": words, "font": {"size": 12}, "standoff": standoff}
 
 

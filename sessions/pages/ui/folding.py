@@ -41,12 +41,10 @@ class FoldedLine:
 
     @property
     def symbol(self) -> str:
-        """The sign beside the colour."""
         return SYMBOLS[self.op]
 
     @property
     def folded(self) -> bool:
-        """Whether the line stands for several rows."""
         return self.count > 1
 
 

@@ -64,7 +64,6 @@ class TotalsRow:
 
     @property
     def headed(self) -> tuple[tuple[str, Cell], ...]:
-        """The cells with the heads of their columns."""
         return tuple(zip(HEADS, self.cells, strict=True))
 
 
@@ -77,7 +76,6 @@ def weakest_label(labels: Sequence[Label | None]) -> str:
 
 
 def says(totals: Totals) -> str:
-    """A replay's result in a sentence."""
     n = totals.compactions
     return f"{figures.plural(n, 'compaction')}, peak context {totals.peak_context_tokens:,} tokens"
 

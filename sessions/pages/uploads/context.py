@@ -35,7 +35,6 @@ class ListState:
     dismissed: bool = False
 
     def query(self) -> str:
-        """Its query string with the "?", "" for the default."""
         pairs = [("start", self.start), ("dismissed", int(self.dismissed))]
         said = urlencode([pair for pair in pairs if pair[1]])
         return f"?{said}" if said else ""

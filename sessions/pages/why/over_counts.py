@@ -96,7 +96,6 @@ class OverCountView:
 
 
 def triggers_near(session_id: str, view: Overview, near: tuple[int, int]) -> str:
-    """The figure, finer between two requests."""
     return figure_text(gates_figure(_gates(view, _rows(session_id, view)), near))
 
 
