@@ -56,7 +56,6 @@ class FileBody:
     """An answer that is a file: ``wsgi.file_wrapper``.  The event loop sends it; closing the file ends the response."""
 
     file: IO[bytes]
-    piece_bytes: int = FILE_PIECE_BYTES
 
     def __iter__(self) -> Iterator[bytes]:
         while piece := self.file.read(FILE_PIECE_BYTES):

@@ -207,10 +207,8 @@ if env_bool("CTXWEB_HTTPS"):
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
 
-LANGUAGE_CODE = "en-us"
 TIME_ZONE = "UTC"
 USE_I18N = False
-USE_TZ = True
 
 # Static files: `ctxweb serve` collects them into the data directory, compressed and under hashed names
 # (docs/decisions/0003); with CTXWEB_DEBUG they are served as they lie in the source.

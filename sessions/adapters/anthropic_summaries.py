@@ -35,8 +35,6 @@ READER = (
 class Prompt:
     """What the model is asked after the conversation; ``carries`` the last summary on."""
 
-    name: str
-    label: str
     ask: str
     carries: bool = False
 
@@ -46,8 +44,6 @@ def _headings(sections: tuple[str, ...]) -> str:
 
 
 NINE = Prompt(
-    "nine",
-    "Nine sections",
     "Summarise the conversation under these nine headings, in this order, every one of them present; under a heading "
     'that nothing belongs to, write "None.".\n'
     f"{_headings(NINE_SECTIONS)}\n\n"
@@ -60,8 +56,6 @@ NINE = Prompt(
 )
 
 ANCHORED = Prompt(
-    "anchored",
-    "Anchored",
     "Write the summary in Markdown under these headings, in this order, every one of them present; under a heading "
     'that nothing belongs to, write "None.".\n'
     f"{_headings(ANCHORED_SECTIONS)}\n\n"
@@ -76,8 +70,6 @@ ANCHORED = Prompt(
 )
 
 DENSE = Prompt(
-    "dense",
-    "Dense",
     "Write one dense block that another instance of you can go on from: no headings and no prose, only facts, "
     "abbreviated as far as you will still understand them. Keep every path, decision, error and open task.",
 )
@@ -90,8 +82,7 @@ def instructed(prompt: Prompt, instructions: str) -> Prompt:
     """The prompt with the user's own instructions at its end; the same prompt where there are none."""
     if not instructions.strip():
         return prompt
-    ask = f"{prompt.ask}\n\nFurther instructions:\n{instructions.strip()}"
-    return replace(prompt, label=f"{prompt.label}, with instructions", ask=ask)
+    return replace(prompt, ask=f"{prompt.ask}\n\nFurther instructions:\n{instructions.strip()}")
 
 
 @dataclass(frozen=True, slots=True)

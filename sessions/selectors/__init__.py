@@ -22,7 +22,7 @@ from sessions.engine.sweeps.fleet.values import NOT_RECORDED, RULES, Part, Tried
 from sessions.engine.sweeps.regret import FIXED_SIZE
 from sessions.engine.transcript.types import Content
 from sessions.engine.weigh.calibration.weighed import Weighed
-from sessions.models import Continuation, Member, ReplayLink, SavedView, Session, SessionFacts, Upload, viewer
+from sessions.models import Continuation, ReplayLink, SavedView, Session, SessionFacts, Upload, viewer
 from sessions.models.session import SessionQuerySet
 from sessions.selectors import columns, files, library
 from sessions.selectors import search as texts_found
@@ -378,11 +378,6 @@ def upload_status(ids: Iterable[uuid.UUID]) -> tuple[Upload, ...]:
 def get_upload(upload_id: uuid.UUID) -> Upload:
     """The upload; raises Upload.DoesNotExist, also for one that the viewer may not see."""
     return Upload.objects.seen_by(viewer()).called(upload_id)
-
-
-def upload_members(upload: Upload) -> tuple[Member, ...]:
-    """The files of an uploaded archive in its order; none for an upload that is a single file."""
-    return tuple(upload.members.order_by("position"))
 
 
 def upload_sessions(upload: Upload) -> tuple[Session, ...]:

@@ -120,18 +120,6 @@ def keep(session_id: str, name: str, version: str, sections: Mapping[str, bytes]
     """Keep sections in place of those of that name; False where the session has changed or cannot be written now."""
     key = key_of(version, other)
     data = seal(key, sections)
-
-    def write() -> bool:
-        if not Session.objects.filter(pk=session_id, version=version).exists():
-            return False
-        SessionColumns.objects.update_or_create(session_id=session_id, name=name, defaults={"key": key, "data": data})
-        return True
-
-    return _impatiently(write)
-
-
-def _impatiently(write: Callable[[], bool]) -> bool:
-    """What ``write`` returns in a transaction; False where that, or its begin, fails: the next visit tries again."""
     sqlite = connection.vendor == "sqlite" and not _patient.get()
     waited = 0
     try:
@@ -140,7 +128,11 @@ def _impatiently(write: Callable[[], bool]) -> bool:
                 waited = cursor.execute("PRAGMA busy_timeout").fetchone()[0]
                 cursor.execute(f"PRAGMA busy_timeout = {PATIENCE_MS}")
         with transaction.atomic():
-            return write()
+            if not Session.objects.filter(pk=session_id, version=version).exists():
+                return False
+            defaults = {"key": key, "data": data}
+            SessionColumns.objects.update_or_create(session_id=session_id, name=name, defaults=defaults)
+            return True
     except DatabaseError as error:
         log.info("not kept: %s", error)
         return False

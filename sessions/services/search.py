@@ -210,16 +210,11 @@ def _stored(session: Session, part: _Part, messages: Sequence[Message]) -> int:
             session=session, first=part.first, stop=stop, live=False, prints=part.prints, places=places
         )
         if fulltext.is_taken(row.pk):  # an index of another database: that of a copy, or of rows that were put back
-            _start_again()
+            fulltext.clear()  # all sessions but the one under way are indexed anew
+            SearchPart.objects.filter(live=True).update(live=False)
+            SearchedSession.objects.all().delete()
         fulltext.add(row.pk, part.rows)
         return row.pk
-
-
-def _start_again() -> None:
-    """Forget every term; all sessions but the one under way are indexed anew."""
-    fulltext.clear()
-    SearchPart.objects.filter(live=True).update(live=False)
-    SearchedSession.objects.all().delete()
 
 
 def _is_same(session: Session) -> bool:

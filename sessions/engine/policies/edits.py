@@ -14,7 +14,7 @@ from operator import is_
 from sessions.engine.policies.policy import Item, ResultPlace, View
 from sessions.engine.tokens.text_facts import json_escapes
 from sessions.engine.tokens.tokenizer import count
-from sessions.engine.transcript.copies import remade_block
+from sessions.engine.transcript.copies import remade
 from sessions.engine.transcript.types import Block, Kind, Message
 
 MARKERS = 16_384
@@ -46,9 +46,9 @@ def result_tokens(item: Item, block: Block) -> int:
 def with_text(block: Block, text: str) -> Block:
     """A block whose whole content is ``text``: its parts are gone."""
     mark = marker(text)
-    return remade_block(
-        block, n_chars=mark.n_chars, n_bytes=mark.n_bytes, n_tokens=mark.n_tokens, n_non_ascii=0, n_json=mark.n_json,
-        parts=(), media=None,
+    return remade(
+        Block, block, n_chars=mark.n_chars, n_bytes=mark.n_bytes, n_tokens=mark.n_tokens, n_non_ascii=0,
+        n_json=mark.n_json, parts=(), media=None,
     )  # fmt: skip
 
 
@@ -65,7 +65,8 @@ def cut_text(block: Block, n_chars: int, text: str) -> Block:
         return value * kept // whole if whole else 0
 
     leaves = [leaf for leaf in block.leaves() if leaf.kind not in MEDIA]
-    return remade_block(
+    return remade(
+        Block,
         block,
         n_chars=kept + mark.n_chars,
         n_bytes=part(sum([leaf.n_bytes for leaf in leaves])) + mark.n_bytes,

@@ -14,7 +14,7 @@ from sessions.engine.policies.outlines import CHARS_PER_TOKEN, Outline
 from sessions.engine.policies.policy import Draft, Item, SummaryFailed
 from sessions.engine.tokens.text_facts import json_escapes
 from sessions.engine.tokens.tokenizer import count
-from sessions.engine.transcript.copies import remade_message
+from sessions.engine.transcript.copies import remade
 from sessions.engine.transcript.types import Block, Kind, Message, Role
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.calibration.weights import message_estimate
@@ -220,7 +220,7 @@ class Summaries:
     def rewrite(self, item: Item, blocks: Sequence[Block], preview: str | None = None) -> Item:
         """See ``policy.Tools.rewrite``; a reply's recorded output shrinks in proportion to its estimate."""
         old = item.message
-        new = remade_message(old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
+        new = remade(Message, old, blocks=tuple(blocks), preview=old.preview if preview is None else preview)
         scale, model = self.weighed.own_rules(old.index)
         held = item.tokens
         if not item.edited and not item.inserted and thinks(old) and not thinks(new):
@@ -228,7 +228,7 @@ class Summaries:
             whole = self.weighed.tokens[old.index]
             held -= self.weighed.thinking[old.index] * held // whole if whole else 0
             held = max(0, held)
-            old = remade_message(old, blocks=tuple(b for b in old.blocks if b.kind is not Kind.THINKING))
+            old = remade(Message, old, blocks=tuple(b for b in old.blocks if b.kind is not Kind.THINKING))
         estimate, before = message_estimate(new, scale, model), message_estimate(old, scale, model)
         tokens = estimate if before == held else held * estimate // before if before else estimate
         size = message_size(new, self.estimator, self.weighed.model)

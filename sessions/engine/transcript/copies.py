@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import fields
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -12,22 +11,12 @@ from sessions.engine.transcript.types import Block, Message
 Made = TypeVar("Made", Block, Message)
 
 
-def remade_block(block: Block, **changes: Any) -> Block:
-    """``block`` with other values in some fields."""
-    return _with(Block(*_BLOCK_VALUES(block)), changes)
+_VALUES = {made: attrgetter(*(field.name for field in fields(made) if field.init)) for made in (Block, Message)}
 
 
-def remade_message(message: Message, **changes: Any) -> Message:
-    """``message`` with other values in some fields."""
-    return _with(Message(*_MESSAGE_VALUES(message)), changes)
-
-
-def _with(made: Made, changes: Mapping[str, Any]) -> Made:
-    """What nobody has seen yet, changed in place."""
-    for name, value in changes.items():
-        setattr(made, name, value)
+def remade(kind: type[Made], value: Made, **changes: Any) -> Made:
+    """``value`` with other values in some fields, as a plain ``kind``."""
+    made = kind(*_VALUES[kind](value))
+    for name, changed in changes.items():
+        setattr(made, name, changed)
     return made
-
-
-_BLOCK, _MESSAGE = ([field.name for field in fields(made) if field.init] for made in (Block, Message))
-_BLOCK_VALUES, _MESSAGE_VALUES = attrgetter(*_BLOCK), attrgetter(*_MESSAGE)

@@ -200,7 +200,7 @@ def _upload_or_404(upload_id: uuid.UUID) -> Upload:
 
 
 def _contents(stored: Upload) -> tuple[tuple[Member, ...], tuple[Session, ...]]:
-    return selectors.upload_members(stored), selectors.upload_sessions(stored)
+    return tuple(stored.members.all()), selectors.upload_sessions(stored)
 
 
 def _received(request: HttpRequest, received: Sequence[tuple[Received, str]]) -> HttpResponse:
