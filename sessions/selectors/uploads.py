@@ -47,12 +47,8 @@ def upload_list(*, start: int = 0, dismissed: bool = False, limit: int = PAGE) -
     return UploadPage(tuple(rows), start, **counts)
 
 
-def get_media(sha256: str) -> Media:
-    """An image or document of a session that the viewer sees; raises Media.DoesNotExist."""
-    return seen_media().get(pk=sha256)
-
-
 def seen_media() -> QuerySet[Media]:
+    """The images and documents of sessions that the viewer sees."""
     if viewer().is_admin:
         return Media.objects.all()
     shown = MediaUse.objects.filter(session__in=Session.objects.seen_by(viewer()))

@@ -24,7 +24,6 @@ from sessions.services.tokens import digest
 
 TOKEN_BYTES = 32
 INVITATION_DAYS = 7
-MAX_LISTED = 100
 
 TEAM, DELETE = "team", "delete"
 """What may become of the sessions of an account that goes, besides another account's name."""
@@ -62,11 +61,6 @@ def accounts() -> list[tuple[User, int, int]]:
         n_private=Count(of_session, filter=roots & Q(**{f"{of_session}__private": True})),
     )
     return [(user, user.n_team, user.n_private) for user in counted.order_by("username")]
-
-
-def open_invitations() -> tuple[Invitation, ...]:
-    """The newest invitations that nobody has used yet."""
-    return tuple(Invitation.objects.open().select_related("maker")[:MAX_LISTED])
 
 
 def invite(

@@ -22,6 +22,7 @@ from sessions.pages.ui.view import admin_or_403, own_address, owned_or_403, priv
 from sessions.services import people as service
 
 View = Callable[..., HttpResponse]
+MAX_LISTED = 100
 
 
 class InviteForm(forms.Form):
@@ -52,9 +53,10 @@ def people(request: HttpRequest) -> HttpResponse:
 
 def _page(request: HttpRequest, status: int = 200, **more: Any) -> HttpResponse:
     who = viewer()
+    invitations = Invitation.objects.open().select_related("maker") if who.is_admin else Invitation.objects.none()
     context = {
         "rows": service.accounts(),
-        "invitations": service.open_invitations() if who.is_admin else (),
+        "invitations": invitations[:MAX_LISTED],
         "links": _links(who),
         "days": service.INVITATION_DAYS,
         **more,

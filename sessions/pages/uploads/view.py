@@ -23,7 +23,7 @@ from sessions.pages.ui.addresses import SHOWN_MEDIA, uuids
 from sessions.pages.ui.uploads import UploadTable, as_sentence, status_url
 from sessions.pages.ui.view import as_json, attached
 from sessions.pages.uploads import context as imports
-from sessions.selectors.uploads import get_media, upload_list
+from sessions.selectors.uploads import seen_media, upload_list
 from sessions.services.media import media_bytes, thumbnail_of
 from sessions.services.uploads import Received, dismiss, receive
 
@@ -177,7 +177,7 @@ def thumbnail(request: HttpRequest, sha256: str) -> HttpResponseBase:
 
 def _media_or_404(sha256: str) -> Media:
     try:
-        stored = get_media(sha256)
+        stored = seen_media().get(pk=sha256)
     except Media.DoesNotExist:
         raise Http404("There is no such image.") from None
     if stored.media_type not in SHOWN_MEDIA:
