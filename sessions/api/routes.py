@@ -336,11 +336,7 @@ api = DescribedAPI(
 )
 api.add_router("", router)
 api.add_router("", link_routes.router)
-
-
-@api.exception_handler(ProblemError)
-def _problem(request: HttpRequest, error: ProblemError) -> HttpResponse:
-    return problem(request, error)
+api.exception_handler(ProblemError)(problem)
 
 
 @api.exception_handler(ValidationError)
