@@ -12,7 +12,7 @@ from sessions.engine.costs.caching import cache_use
 from sessions.engine.costs.cost import totals
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.prefix_sums import prefix_sums
-from sessions.engine.sweeps.regret import optimum, regrets, scheduled, smallest, summary_tokens
+from sessions.engine.sweeps.regret import CostLine, Envelope, optimum, regrets, scheduled, smallest, summary_tokens
 from sessions.engine.sweeps.sweep import Over, grid, sweep
 from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.drawn_sessions import transcripts
@@ -90,3 +90,31 @@ def test_none_without_a_price_or_a_schedule_that_fits():
     """An unknown model; a first request over the window."""
     assert optimum(weigh(long_session(20, model="a-model-nobody-knows"))) is None
     assert optimum(weigh(long_session(20)), window=5_000) is None
+
+
+def test_work_grows_as_n_log_squared():
+    """Nodes looked at, per request."""
+    for n in (1_000, 4_000):
+        envelope = Envelope(list(range(n)))
+        for k in range(n):
+            envelope.add(CostLine(-k, k * k / 2, k), k, n - 1)
+            envelope.lowest(k)
+        assert envelope.n_steps < n * 150
+
+
+@given(
+    lines=st.lists(
+        st.tuples(st.integers(-20, 20), st.integers(-50, 50), st.integers(0, 12), st.integers(0, 12)), max_size=25
+    ),
+    gaps=st.lists(st.integers(0, 4), min_size=13, max_size=13),
+)
+def test_the_envelope_is_the_lowest_line(lines, gaps):
+    """Against all lines at every point."""
+    xs = [sum(gaps[: i + 1]) for i in range(13)]
+    envelope = Envelope(xs)
+    for name, (slope, intercept, a, b) in enumerate(lines):
+        envelope.add(CostLine(slope, intercept, name), min(a, b), max(a, b))
+    for point, x in enumerate(xs):
+        valid = [s * x + i for s, i, a, b in lines if min(a, b) <= point <= max(a, b)]
+        lowest = envelope.lowest(point)
+        assert (lowest.at(x) if lowest else None) == (min(valid) if valid else None)

@@ -110,12 +110,79 @@ def scheduled(sums: PrefixSums, places: Mapping[int, int]) -> Policy:
 
 
 class CostLine(NamedTuple):
-    """``slope · x + intercept`` dollars up to step ``last``, if the compaction before is at step ``name``."""
+    """``slope · x + intercept``, with the name of what it stands for."""
 
     slope: float
     intercept: float
     name: int
-    last: int
+
+    def at(self, x: float) -> float:
+        """The line's value at x."""
+        return self.slope * x + self.intercept
+
+
+class Envelope:
+    """The lowest of many lines, each valid on a stretch of the points ``xs`` (ascending): a Li Chao tree.
+
+    Adding one costs O(log² n), asking O(log n).
+    """
+
+    def __init__(self, xs: Sequence[float]) -> None:
+        """No line yet."""
+        self.xs = xs
+        self.size = 1
+        while self.size < max(1, len(xs)):
+            self.size *= 2
+        self.lines: list[CostLine | None] = [None] * (2 * self.size)
+        self.n_steps = 0
+        """Nodes looked at: what the work is measured by."""
+
+    def add(self, line: CostLine, first: int, last: int) -> None:
+        """``line`` counts at the points ``first`` to ``last``, both included."""
+        low, high = first + self.size, last + self.size + 1
+        width = 1
+        while low < high:
+            if low & 1:
+                self._settle(line, low, (low * width) - self.size, width)
+                low += 1
+            if high & 1:
+                high -= 1
+                self._settle(line, high, (high * width) - self.size, width)
+            low, high, width = low // 2, high // 2, width * 2
+
+    def lowest(self, point: int) -> CostLine | None:
+        """The lowest line at a point, the first added of equal ones; None where none counts."""
+        node, x = point + self.size, self.xs[point]
+        best: CostLine | None = None
+        while node:
+            line = self.lines[node]
+            self.n_steps += 1
+            if line is not None and (best is None or (line.at(x), line.name) < (best.at(x), best.name)):
+                best = line
+            node //= 2
+        return best
+
+    def _settle(self, line: CostLine, node: int, start: int, width: int) -> None:
+        """Keep the line that is lower in the middle of the node, hand the other down to where it may win."""
+        xs, last = self.xs, len(self.xs) - 1
+        while True:
+            self.n_steps += 1
+            here = self.lines[node]
+            if here is None:
+                self.lines[node] = line
+                return
+            x = xs[min(last, start + width // 2)]
+            if line.at(x) < here.at(x):
+                self.lines[node], line, here = line, here, line
+            if width == 1:
+                return
+            half = width // 2
+            if line.slope > here.slope:
+                node, width = 2 * node, half
+            elif line.slope < here.slope:
+                node, start, width = 2 * node + 1, start + half, half
+            else:
+                return
 
 
 class _Rates:
@@ -162,7 +229,7 @@ def _schedule(  # noqa: PLR0917
     n, heights = len(sums.stops), sums.heights
     # A summary call costs what the uncompacted request would have.
     points = [rates.offsets_so_far[k] + rates.per_offset[k] for k in range(n)]
-    lines: list[CostLine] = []
+    envelope = Envelope(points)
     before: dict[int, int] = {}
     ends: list[tuple[float, int]] = []
 
@@ -170,21 +237,22 @@ def _schedule(  # noqa: PLR0917
         """From ``step`` on the context is ``offset + heights``, until one would be over the window."""
         start = step + 1
         over = bisect_left(heights, window - offset + 1, start + 1) - 1 if start < n else n
-        intercept = cost - offset * rates.offsets_so_far[start] - rates.fixed_so_far[start]
+        line = CostLine(offset, cost - offset * rates.offsets_so_far[start] - rates.fixed_so_far[start], step)
         if over >= n:
-            ends.append((offset * rates.offsets_so_far[n] + intercept + rates.fixed_so_far[n], step))
-        lines.append(CostLine(offset, intercept, step, over))
+            ends.append((line.at(rates.offsets_so_far[n]) + rates.fixed_so_far[n], step))
+        if start < n:
+            envelope.add(line, start, min(over, n - 1))
 
     open_line(-1, 0.0, sums.overhead)
     prefix = sums.overhead + sums.lead
     for k in range(n):
-        lines = [line for line in lines if line.last >= k]
-        if not lines or cuts[k] <= 0 or after[k] > window:
+        line = envelope.lowest(k) if cuts[k] > 0 and after[k] <= window else None
+        if line is None:
             continue
-        lowest, before[k] = min((line.slope * points[k] + line.intercept, line.name) for line in lines)
+        before[k] = line.name
         read = rates.use.read(k, min(prefix, after[k]))
         sent = rates.read * read + rates.fresh * (after[k] - read) + rates.output * written.summary[k]
-        cost = lowest + rates.fixed_so_far[k] + rates.fixed[k] + sent
+        cost = line.at(points[k]) + rates.fixed_so_far[k] + rates.fixed[k] + sent
         open_line(k, cost, after[k] - heights[k + 1])
     if not ends:
         return None
