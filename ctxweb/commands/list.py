@@ -197,8 +197,10 @@ def _read_anew(one: LocalFile, words: str) -> dict[str, Any]:
 def _read(path: Path, at: list[Callable[[], int]]) -> dict[str, Any]:
     from sessions.engine.base.errors import EngineError
     from sessions.engine.reading.reading import read_transcripts
+    from sessions.engine.transcript.types import Label
     from sessions.engine.weigh.calibration.calibrate import weigh
     from sessions.engine.why.headline import headline
+    from sessions.engine.why.largest import peak_of
     from sessions.engine.why.verdicts import verdicts_of
 
     try:
@@ -210,13 +212,13 @@ def _read(path: Path, at: list[Callable[[], int]]) -> dict[str, Any]:
     finally:
         at.clear()
     weighed = weigh(choose(parsed, None))
-    tokens, label = weighed.peak or (0, "estimated")
+    peak = peak_of(weighed)
     return {
         "error": None,
         "title": weighed.transcript.title,
         "model": weighed.model.name,
-        "peak_tokens": tokens,
-        "peak_label": str(label),
+        "peak_tokens": peak.tokens if peak else 0,
+        "peak_label": str(peak.label if peak else Label.ESTIMATED),
         "n_compactions": len(weighed.transcript.compactions),
         "headline": headline(weighed, verdicts_of(weighed)),
     }

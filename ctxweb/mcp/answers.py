@@ -81,7 +81,7 @@ def context(opened: OpenSession) -> list[str]:
     weighed, items = opened.weighed, opened.now
     if not items:
         return [f"{opened.file.id}: no request was recorded, so nothing is in a context."]
-    held, label = weighed.recorded.context[-1], weighed.recorded.labels[-1]
+    held, label, window = weighed.recorded.context[-1], weighed.recorded.labels[-1], weighed.own_window
     weights = Counter[str]()
     for item in items:
         weights[_kind(item)] += item.tokens
@@ -89,7 +89,7 @@ def context(opened: OpenSession) -> list[str]:
         f"Session {opened.file.id}: {limits.cut_clean(weighed.transcript.title) or 'untitled'}.",
         f"Model: {weighed.model.name or 'not recorded'}.",
         f"Context of the newest request: {held or 0:,} tokens ({label}), "
-        f"{100 * (held or 0) / weighed.window:.0f}% of a window of {weighed.window:,} ({weighed.window_source}).",
+        f"{100 * (held or 0) / window:.0f}% of a window of {window:,} ({weighed.window_source}).",
         _room(opened, held or 0),
         f"Fixed overhead (system prompt, tools): {weighed.overhead:,} tokens.",
         *(f"{kind}: {tokens:,} tokens" for kind, tokens in weights.most_common() if tokens),

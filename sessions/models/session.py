@@ -247,6 +247,11 @@ class Session(models.Model):
         return self.worst_overcount is not None and self.worst_overcount >= OVERCOUNTED
 
     @property
+    def is_over_window(self) -> bool:
+        """Whether its largest context is more than its window holds."""
+        return 0 < self.window < (self.peak_context or 0)
+
+    @property
     def filename(self) -> str:
         """The name of the file it was read from, without folders."""
         return (self.member or self.upload.filename).rpartition("/")[2]

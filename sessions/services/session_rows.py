@@ -23,6 +23,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.causes import CAUSES
 from sessions.engine.why.headline import headline, is_trouble, leading
+from sessions.engine.why.largest import peak_of
 from sessions.engine.why.verdicts import Verdict, verdicts_of
 from sessions.models import Session, SessionFacts, SessionFigures, SessionKey, Upload
 from sessions.services import column_runs
@@ -216,7 +217,7 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
     worst, worst_message = max(
         ((factor, at) for factor, at in overcounts if factor is not None), key=itemgetter(0), default=(None, None)
     )
-    peak, peak_label = weighed.peak or (None, "")
+    peak = peak_of(weighed)
     usage = usage_sums(transcript.requests) or {}
     trouble = leading([verdict for verdict in verdicts if is_trouble(verdict)], len(transcript.requests))
     return Session(
@@ -242,9 +243,9 @@ def _session(weighed: Weighed, wire: Sequence[int], verdicts: Sequence[Verdict])
         n_compactions=len(transcript.compactions),
         headline=plain(headline(weighed, verdicts), 400),
         wrong_cause=CAUSES[trouble.cause] if trouble else "",
-        peak_context=known(peak),
-        peak_label=str(peak_label),
-        window=bounded(weighed.window),
+        peak_context=known(peak and peak.tokens),
+        peak_label=str(peak.label) if peak else "",
+        window=bounded(weighed.own_window),
         started_at=moment(transcript.started_at),
         ended_at=moment(transcript.ended_at),
         spark=_spark(weighed, worst_message),

@@ -13,6 +13,8 @@ from sessions.models import Session
 from sessions.runs import replays
 from sessions.runs.replay_state import ReplayState
 from tests.engine.claude_lines import claude_session
+from tests.engine.test_codex_turns import turn
+from tests.engine.verdict_files import Codex
 from tests.web.stored import demo_file, store
 
 SETTINGS = (20, 25)
@@ -121,3 +123,25 @@ def test_the_peak_of_what_was_sent_names_a_larger_recorded_size(client: Client, 
     (peak,) = numbers(r"Peak context ([\d,]+) tokens", overview)
     apart = f"as sent; up to {count:,} before a compaction"
     assert (peak < count) is (apart in overview) is (more > 0)
+
+
+def test_a_session_has_one_peak_though_its_last_usage_cannot_be_right(client: Client, db: None) -> None:
+    """The first line leaves that usage out, and so do the facts of the page and the library's row."""
+    rollout = Codex().until(60_000)
+    rollout.context += 300_000
+    rollout.turn(10)
+    session = store("\n".join(rollout.lines).encode(), "rollout.jsonl")
+    (peak,) = numbers(r"Peak ([\d,]+) tokens", session.headline)
+    assert peak == session.peak_context < 60_000
+    assert not session.is_over_window
+    assert re.search(rf"Peak context {peak:,}", told(client, f"/s/{session.pk}/"))
+    assert "Over its window" not in told(client, "/")
+
+
+def test_a_share_of_the_window_is_of_the_one_the_agent_records(client: Client, db: None) -> None:
+    """Codex uses 258,400 of 272,000: first line, page and library take the smaller one."""
+    rollout = turn(155_040).starts().compacted().ends()
+    session = store("\n".join(rollout.lines).encode(), "rollout.jsonl")
+    assert "at 60% of the window" in session.headline
+    assert "60% of 258,400" in told(client, f"/s/{session.pk}/")
+    assert re.search(r"Compacted once .{0,40}60%", told(client, "/"))

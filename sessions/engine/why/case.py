@@ -271,7 +271,7 @@ class Case:
     @property
     def size_rows(self) -> tuple[Evidence, ...]:
         """What the gate saw, where that is known, and what was true, with its share of the window."""
-        share = f"{100 * self.true / self.window:.0f}% of a window of {self.window:,}" if self.window else ""
+        share = f"{100 * self.true / self.own_window:.0f}% of a window of {self.own_window:,}" if self.window else ""
         true = self.row(f"The context held {self.true:,} tokens, {share}", self.true, label=self.label.value)
         return (self.saw_row, true) if self.saw else (true,)
 

@@ -125,7 +125,7 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
         and not case.is_partial
         and tokens < least * case.window
     )
-    against = (f"{tokens:,} tokens are {100 * tokens / case.window:.0f}% of the window",)
+    against = (f"{tokens:,} tokens are {100 * tokens / case.own_window:.0f}% of the window",)
     if case.is_blind:
         against = (f"as far as the file shows, {tokens:,} tokens of {case.window:,}",)
     if not error.tokens and not allowed and error.words:
@@ -255,7 +255,7 @@ def _full_row(case: Case) -> tuple[Evidence, ...]:
     """That a call with little room may have been too long, as a row; () where it had enough, or that is unknown."""
     if not case.window_is_known or case.true < FULL * case.window:
         return ()
-    share = f"{100 * case.true / case.window:.0f}%"
+    share = f"{100 * case.true / case.own_window:.0f}%"
     return (case.row(f"At {share} of the window its call may have been too long", case.true, label=case.label.value),)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted, request_words
@@ -50,6 +50,14 @@ IMPOSSIBLE, FAR_OVER = 2, 1.25
 the peak leaves out is told."""
 
 
+class Peak(NamedTuple):
+    """The largest context of a session, in tokens, and the request that was sent it."""
+
+    request: int
+    tokens: int
+    label: Label
+
+
 def short_usage(weighed: Weighed) -> tuple[str, str]:
     """That the two newest usages are a small part of the text that was sent, in a sentence of the last, and how sure
     its cause is; "" twice where they are not.
@@ -91,18 +99,22 @@ def noted_size(weighed: Weighed) -> str:
     return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
-def peak_sentence(weighed: Weighed) -> str:
-    """The largest context, usages that cannot be right left out; its share where that is 1% or more."""
-    shared = shared_facts(weighed)
-    requests, doubled = weighed.transcript.requests, is_doubled(weighed.transcript)
-    sent = [request for request in requests if request.usage and request.index not in shared.spikes]
+def peak_of(weighed: Weighed) -> Peak | None:
+    """The largest context that was measured, usages that cannot be right left out, else the largest estimate."""
+    spikes, doubled = shared_facts(weighed).spikes, is_doubled(weighed.transcript)
+    sent = [request for request in weighed.transcript.requests if request.usage and request.index not in spikes]
     # A call beside the branch is none of its requests, but where none of these has usage.
-    known = {r.index: r.usage for r in [r for r in sent if r.on_branch] or sent if r.usage}
-    sizes = {index: usage.input if doubled else usage.context for index, usage in known.items()}
-    label = "" if sizes else f" ({Label.ESTIMATED.value})"
-    sizes = sizes or {k: tokens for k, tokens in enumerate(weighed.estimated) if tokens is not None}
-    peak = max(sizes.values(), default=0)
-    if not peak:
+    known = [(r.index, r.usage) for r in [r for r in sent if r.on_branch] or sent if r.usage]
+    sizes = [Peak(index, usage.input if doubled else usage.context, Label.MEASURED) for index, usage in known]
+    estimated = (Peak(k, n, Label.ESTIMATED) for k, n in enumerate(weighed.estimated) if n is not None)
+    found = max(sizes or estimated, key=lambda one: one.tokens, default=None)
+    return found if found and found.tokens else None
+
+
+def peak_sentence(weighed: Weighed) -> str:
+    """The largest context; its share where that is 1% or more."""
+    shared, found, doubled = shared_facts(weighed), peak_of(weighed), is_doubled(weighed.transcript)
+    if found is None:
         said = "No request shows how large the context was"
         # Of a session that nothing answered, what stands before it is all that can be told.
         return (
@@ -110,10 +122,12 @@ def peak_sentence(weighed: Weighed) -> str:
             if (weighed.transcript.system and weighed.overhead >= LEAST_SYSTEM)
             else f"{said}."
         )
-    index = max(sizes, key=lambda index: sizes[index])
-    at, cached = position_of(weighed, index), "" if doubled else _cached(known.get(index))
+    index, peak, label = found
+    at = position_of(weighed, index)
+    cached = "" if doubled or label is Label.ESTIMATED else _cached(weighed.transcript.requests[index].usage)
     held = held_at(weighed, at, peak, shared.windows, own=True)
-    said, jump = f"Peak {peak:,} tokens{label}", _implausible(weighed, shared, peak)
+    said = f"Peak {peak:,} tokens{'' if label is Label.MEASURED else f' ({label})'}"
+    jump = _implausible(weighed, shared, peak)
     made = weighed.estimated[at] if at < len(weighed.estimated) else None
     far = LEAST_MORE if peak > FAR_MORE * (made or 0) else HIDDEN
     is_more = made and weighed.transcript.messages and peak > UNTOLD * made and peak - made > far

@@ -51,7 +51,7 @@ class CauseRow:
 
     def __init__(self, session_id: str, view: Overview, found: list[Verdict]) -> None:
         first, named, self.n = found[0], named_message(found[0]), len(found)
-        urls, own, window = session_urls(session_id), own_state(view.weighed), view.weighed.window
+        urls, own, window = session_urls(session_id), own_state(view.weighed), view.weighed.own_window
         alone = first if self.n == 1 and first.what == COMPACTION else None
         before, after = (None, None) if alone is None else (held(view)[alone.number], _left(view, alone))
         false = first.what == COMPACTION and is_false(first)

@@ -94,7 +94,7 @@ def _pressure(view: Overview, measure: str) -> Pressure:
     name = dict(view.measures)[measure]
     refused, cleared = _marks(view, contexts)
     fills = dict(zip(view.contexts, layers(view), strict=True))
-    window, per_token = view.weighed.window, view.per_token
+    window, per_token = view.weighed.own_window, view.per_token
     return Pressure(
         bars, contexts, compactions, window, per_token, name, refused, cleared,
         partial(_told, view, measure, said(view)), [fills[message] for message, _, _ in contexts],

@@ -11,6 +11,7 @@ from sessions.engine.costs.cost_report import usd
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, LONG, REFUSAL
+from sessions.engine.why.largest import peak_of
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
 from sessions.runs.overview import Overview, called
@@ -112,10 +113,10 @@ def _worst(view: Overview) -> Fact:
 
 
 def _peak(view: Overview) -> Fact:
-    window = view.weighed.window
-    if view.weighed.peak is None:
+    window, peak = view.weighed.own_window, peak_of(view.weighed)
+    if peak is None:
         return Fact("Peak context", "none", "", "", "no requests")
-    tokens, label = view.weighed.peak
+    _, tokens, label = peak
     said = {DEFAULT: "assumed", LONG: "the long one", ANSWER: "the least that fits", REFUSAL: "named by a refusal"}
     source = f", {said[view.weighed.window_source]}" if view.weighed.window_source in said else ""
     # The agent counts what came since the last request too: its figure is larger than what any request was sent.

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from operator import itemgetter
 
+from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.session_cache import SessionCache
 from sessions.engine.models.model_info import UNKNOWN_WINDOW, ModelInfo
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Transcript
@@ -144,9 +144,9 @@ class Weighed:
         return recorded_series(self.transcript, self.steps, known)
 
     @property
-    def peak(self) -> tuple[int, Label] | None:
-        """The largest context that a request of the branch was sent, in tokens; None without requests."""
-        return max(zip(self.recorded.context, self.recorded.labels, strict=True), key=itemgetter(0), default=None)
+    def own_window(self) -> int:
+        """The window as its agent takes and records it: what it uses of the model's."""
+        return writer_of(self.transcript).own_window(self.window)
 
     @cached_property
     def left_out(self) -> frozenset[int]:
