@@ -58,11 +58,12 @@ NAMELESS = Q(figures__isnull=True) | Q(figures__project="")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """``name`` is the folder that the sessions ran in, "" where none is recorded; ``dollars`` at list prices."""
+    """``name`` is the folder that the sessions ran in, "" where none is recorded; ``dollars`` are of ``n_priced``, at list prices."""
 
     name: str
     n_sessions: int
     dollars: float | None
+    n_priced: int
     last: dt.datetime | None
     ids: tuple[str, ...] = ()
 
@@ -70,10 +71,11 @@ class Project:
 def projects(found: SessionQuerySet, start: int) -> list[Project]:
     """The projects from ``start`` on, one more than a page has where there are more, the one without a name last."""
     named = found.order_by().annotate(project=Coalesce("figures__project", Value(""))).values("project")
-    sums = named.annotate(n=Count("*"), dollars=Sum("figures__dollars"), last=Max("ended_at"))
+    dollars = {"dollars": Sum("figures__dollars"), "n_priced": Count("figures__dollars")}
+    sums = named.annotate(n=Count("*"), **dollars, last=Max("ended_at"))
     nameless_last = Case(When(project="", then=1), default=0)
     ordered = sums.order_by(nameless_last, F("last").desc(nulls_last=True), "project")
-    page = ordered.values_list("project", "n", "dollars", "last")[start : start + PROJECTS + 1]
+    page = ordered.values_list("project", "n", "dollars", "n_priced", "last")[start : start + PROJECTS + 1]
     return [Project(*row) for row in page]
 
 

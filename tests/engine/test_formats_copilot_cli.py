@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from sessions.engine.costs.cost_report import cost_document, cost_sentences
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.sweeps.fleet.part import part_of
 from sessions.engine.transcript.types import Kind, Role, Usage
+from sessions.engine.weigh.calibration.calibrate import weigh
 from tests.engine.truth_facts import FIXTURES, facts, fixture, n_of, parsed, place, sample_names
 
 if TYPE_CHECKING:
@@ -197,3 +200,14 @@ def test_the_usage_of_several_requests_is_told_as_their_sum(n_replies: int, coun
         f"Copilot reported of {count} requests to gpt-5.4-mini together: 15,534 tokens of input, 14,848 of them "
         "cached, and 30 of output"
     )
+
+
+def test_a_cost_says_which_requests_it_covers_and_a_small_part_is_no_sum_of_many() -> None:
+    """The usage is that of the compaction's own call alone."""
+    file = (FIXTURES / "copilot_cli" / "compaction.jsonl").read_bytes()
+    weighed = weigh(read_transcripts(io.BytesIO(file), "events.jsonl").transcripts[0])
+    document, n = cost_document(weighed), len(weighed.transcript.requests)
+    assert document is not None
+    assert document["is_lower_bound"]
+    assert f"{n - 1} requests of {n} without usage." in cost_sentences(document)
+    assert part_of(weighed).dollars is None

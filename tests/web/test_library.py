@@ -90,9 +90,18 @@ def test_sessions_stand_under_their_projects_the_newest_first(client: Client) ->
     assert 'href="/?project=%2Fhome%2Fx%2Fold"' in html
     assert f">All {SHOWN + 2} sessions</a>" in html
     assert "$12.00" in html
+    assert "of them" not in html
     assert len(names(get(client, "/?project=%2Fhome%2Fx%2Fold"))) == SHOWN + 2
     for flat in ("/?by=none", "/?sort=title", "/?q=Session"):
         assert "proj-name" not in get(client, flat)
+
+
+def test_a_sum_says_how_many_sessions_of_a_project_it_covers(client: Client) -> None:
+    in_project(1, "/home/x/mine")
+    in_project(2, "/home/x/mine")
+    make_session(3)
+    SessionFigures.objects.filter(session__title="Session 2").update(dollars=None)
+    assert re.search(r"2 sessions, .*?\$1\.50.*? for 1 of them", get(client, "/"))
 
 
 def test_neighbours_are_those_of_the_projects_list(client: Client) -> None:

@@ -225,19 +225,20 @@ def _cause(weighed: Weighed, use: CacheUse, step: int, pair: Pair) -> str:
 class RecordedCost:
     """Recorded usage at list prices, in dollars.
 
-    ``n_requests`` have usage and a price, ``n_unpriced`` usage alone; ``n_placeholders`` outputs were recorded before
-    they were complete.
+    ``n_requests`` have usage and a price, ``n_unpriced`` usage alone, ``n_without_usage`` neither; ``n_placeholders`` outputs
+    were recorded before they were complete.
     """
 
     dollars: float
     n_requests: int
     n_unpriced: int
     n_placeholders: int
+    n_without_usage: int
 
     @property
     def is_lower_bound(self) -> bool:
         """Whether more was spent than the usage shows."""
-        return bool(self.n_unpriced or self.n_placeholders)
+        return bool(self.n_unpriced or self.n_placeholders or self.n_without_usage)
 
 
 def recorded_cost(weighed: Weighed, *, prices: Prices | None = None) -> RecordedCost | None:
@@ -257,7 +258,8 @@ def _usage_cost(requests: Sequence[Request], weighed: Weighed, prices: Prices | 
     if not priced:
         return None
     n_placeholders = sum(r.usage.placeholder for r in reported if r.usage)
-    return RecordedCost(sum(priced), len(priced), len(costs) - len(priced), n_placeholders)
+    n_unpriced, n_without_usage = len(costs) - len(priced), len(requests) - len(reported)
+    return RecordedCost(sum(priced), len(priced), n_unpriced, n_placeholders, n_without_usage)
 
 
 def request_cost(request: Request, weighed: Weighed, prices: Prices | None, *, final: bool = False) -> float | None:

@@ -33,6 +33,7 @@ def cost_document(weighed: Weighed, *, prices: Prices | None = None) -> dict[str
         "is_lower_bound": spent.is_lower_bound,
         "n_requests": spent.n_requests,
         "n_unpriced": spent.n_unpriced,
+        "n_without_usage": spent.n_without_usage,
         "n_placeholder_outputs": spent.n_placeholders,
         "prices": own.source if own else "list prices of each request's model",
         "model": _model_document(made) if made else None,
@@ -77,6 +78,10 @@ def cost_sentences(document: dict[str, Any] | None) -> tuple[str, ...]:
         lines.append(f"{subject} recorded before {again} complete.")
     if n := document["n_unpriced"]:
         lines.append(f"{counted(n, 'request')} went to a model without a known price.")
+    if n := document["n_without_usage"]:
+        lines.append(
+            f"{counted(n, 'request')} of {n + document['n_unpriced'] + document['n_requests']:,} without usage."
+        )
     model = document["model"]
     if model is None or model["error"] is None:
         return tuple(lines)

@@ -100,7 +100,7 @@ def noted_size(weighed: Weighed) -> str:
 
 
 def peak_of(weighed: Weighed) -> Peak | None:
-    """The largest context that was measured, usages that cannot be right left out, else the largest estimate."""
+    """The largest measured context of the branch, usages that cannot be right left out, else the largest estimate."""
     spikes, doubled = shared_facts(weighed).spikes, is_doubled(weighed.transcript)
     sent = [request for request in weighed.transcript.requests if request.usage and request.index not in spikes]
     # A call beside the branch is none of its requests, but where none of these has usage.

@@ -73,6 +73,7 @@ class Part:
     path: str = ""
     n_sessions: int = 0
     dollars: float | None = None
+    n_priced: int = 0
     href: str = ""
 
 
@@ -89,7 +90,7 @@ def _part(state: urlstate.LibraryState, page: SessionPage, project: Project, ses
     n_shown = sum(row.group.n_sessions if row.group else 1 for row in rows)
     href = urlstate.changed(state, project=project.name or NOT_RECORDED) if n_shown < project.n_sessions else ""
     name, path = project_words(project.name)
-    return Part(rows, name, path if path != name else "", project.n_sessions, project.dollars, href)
+    return Part(rows, name, path if path != name else "", project.n_sessions, project.dollars, project.n_priced, href)
 
 
 def also_set(state: urlstate.LibraryState, page: SessionPage) -> tuple[Link, ...]:

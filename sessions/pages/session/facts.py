@@ -171,5 +171,8 @@ def _cost(view: Overview, spent: Mapping[str, Any] | None) -> Fact:
     error = model["error"] if model else None
     off = "" if error is None else f"our estimate differs by {abs(100 * error):.1f}%"
     told = "" if stated is None else f"the file itself says {usd(stated)}"
-    notes = ("at least" if spent["is_lower_bound"] else "", told, off)
+    n, unknown = len(view.weighed.transcript.requests), spent["n_without_usage"]
+    covers = f"of {figures.count(n - unknown)} of {figures.plural(n, 'request')}, the others report no usage"
+    least = f"at least{f': {covers}' if unknown else ''}" if spent["is_lower_bound"] else ""
+    notes = (least, told, off)
     return Fact("Cost, recorded", spent["recorded_usd"], "dollars", "measured", ", ".join(filter(None, notes)))

@@ -72,10 +72,10 @@ def part_of(
 
 
 def _spent(weighed: Weighed, requests: Sequence[Request], prices: Prices | None) -> tuple[float | None, float | None]:
-    """Dollars of these requests, and of those with a large context."""
+    """Dollars of these requests, and of those with a large context; None where most of them report no usage."""
     costs = [(r, request_cost(r, weighed, prices)) for r in requests]
     known = [(r, cost) for r, cost in costs if cost is not None]
-    if not known:
+    if not known or 2 * sum(r.usage is not None for r in requests) < len(requests):
         return None, None
     above = (cost for r, cost in known if r.usage and r.usage.context > ABOVE)
     return sum(cost for _, cost in known), sum(above)

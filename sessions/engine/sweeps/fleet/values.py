@@ -8,7 +8,7 @@ from typing import NamedTuple
 BY = ("agent", "client", "model", "project", "week")
 NOT_RECORDED = "-"
 """What an address or a command gives for a value that the transcript does not have."""
-RULES = 3
+RULES = 4
 """Rises when a figure is worked out in another way: what was kept before is then worked out again."""
 ABOVE = 100_000
 """Requests with a larger context than this many tokens are counted apart."""
@@ -41,7 +41,7 @@ class Part:
     requests refused for their size; ``n_missed`` compactions that did not come; ``n_thrash`` those after which the
     next came within three requests; ``n_overcounted`` messages with an image of ten times its tokens.  ``dollars`` is
     the recorded usage at list prices, ``dollars_above`` that of requests with a context over 100,000 tokens; None
-    without usage or price.  ``id`` is what finds the session again.
+    without a price, or where most requests have no usage.  ``id`` is what finds the session again.
     """
 
     agent: str
