@@ -58,7 +58,7 @@ NAMELESS = Q(figures__isnull=True) | Q(figures__project="")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """``name`` is the folder that the sessions ran in, "" where none is recorded; ``dollars`` are of ``n_priced``, at list prices."""
+    """``name`` is the folder that the sessions ran in, "" where none is recorded; ``n_priced`` cost ``dollars``."""
 
     name: str
     n_sessions: int

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from pytest_django import Settings
 
 from sessions.models import Session
 from sessions.pages.session import follow
+from sessions.pages.ui.view import command_line
 from sessions.services.live import follow_file
 from tests.services.claude_lines import Lines
 
@@ -113,3 +115,16 @@ def test_following_is_what_the_address_says(client: Client, growing: tuple[Lines
     assert 'aria-pressed="false"' in client.get(f"/s/{stored.pk}/?follow=off").content.decode()
     stored.upload.live.delete()
     assert 'id="follow"' not in client.get(f"/s/{stored.pk}/?follow=on").content.decode()
+
+
+def test_commands_name_a_followed_file_by_its_path_but_not_to_members(
+    client: Client, tmp_path: Path, settings: Settings
+) -> None:
+    path = tmp_path / "my work" / "one.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(Lines("one").prompt("Go").turn("done").bytes())
+    follow_file(path=path, quiet=True)
+    found = Session.objects.get()
+    assert command_line(found, "why") == f"ctxweb why '{path}'"
+    settings.REQUIRE_LOGIN = True
+    assert command_line(found, "why") == "ctxweb why path/to/one.jsonl"

@@ -101,7 +101,7 @@ def test_parents_and_sub_agents_lead_to_each_other(client: Client) -> None:
     assert 'href="?m=3#m-3"' in html
     html = client.get(child.get_absolute_url()).content.decode()
     assert f'href="{root.get_absolute_url()}?m=3#m-3"' in html
-    assert "ctxweb inspect agent-a222.jsonl" in html
+    assert "ctxweb inspect path/to/agent-a222.jsonl" in html
 
 
 def test_the_text_of_a_member_is_shown(client: Client) -> None:

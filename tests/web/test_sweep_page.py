@@ -239,7 +239,7 @@ def test_the_document_is_the_command_lines(client: Client, long: Session) -> Non
     made = replay(weighed, "anchored_iterative", params={"trigger": 20, "keep_last": 2}, window=40_000)
     assert document["rows"][0]["compactions"] == len(made.events)
     html = page(client, f"/s/{long.pk}/compare/?{GRID}")
-    cli = "ctxweb sweep slow-build.jsonl --policy anchored_iterative --window 40000 --over trigger=20:80:4"
+    cli = "ctxweb sweep path/to/slow-build.jsonl --policy anchored_iterative --window 40000 --over trigger=20:80:4"
     assert cli in unescape(html)
     rows = list(csv.DictReader(io.StringIO(client.get(f"/s/{long.pk}/sweep.csv?{GRID}").content.decode())))
     assert [row["compactions"] for row in rows] == [str(row["compactions"]) for row in document["rows"]]

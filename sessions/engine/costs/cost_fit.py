@@ -225,8 +225,8 @@ def _cause(weighed: Weighed, use: CacheUse, step: int, pair: Pair) -> str:
 class RecordedCost:
     """Recorded usage at list prices, in dollars.
 
-    ``n_requests`` have usage and a price, ``n_unpriced`` usage alone, ``n_without_usage`` neither; ``n_placeholders`` outputs
-    were recorded before they were complete.
+    ``n_requests`` have usage and a price, ``n_unpriced`` usage alone, ``n_without_usage`` neither; ``n_placeholders``
+    outputs were recorded before they were complete.
     """
 
     dollars: float

@@ -15,7 +15,7 @@ from sessions.pages.ab import state as urlstate
 from sessions.pages.ab.context import AbView
 from sessions.pages.ui.addresses import session_urls
 from sessions.pages.ui.controls import Controls
-from sessions.pages.ui.view import as_json, asks_fragment, refused, session_or_404, varied
+from sessions.pages.ui.view import as_json, asks_fragment, command_file, refused, session_or_404, varied
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 
@@ -70,7 +70,8 @@ def _forms(found: Session, other: Session, state: urlstate.AbState) -> dict[str,
 def _context(found: Session, other: Session, state: urlstate.AbState) -> dict[str, Any]:
     here = urlstate.query(state)
     path = reverse("sessions:ab", args=[found.pk])
-    commands = [replay_state.replay_command(*pair) for pair in ((state.a, found.filename), (state.b, other.filename))]
+    sides = (state.a, found), (state.b, other)
+    commands = [replay_state.replay_command(side, command_file(of)) for side, of in sides]
     plain = replay_state.query(state.a, request=None, event=None)
     others = selectors.session_list(limit=MOST_OTHERS).sessions
     return {

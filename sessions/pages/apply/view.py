@@ -9,7 +9,15 @@ from django.views.decorators.http import require_safe
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.reports.configuration import apply_document, configure
-from sessions.pages.ui.view import as_json, asks_fragment, chosen_snippet, part_or_page, refused, session_or_404
+from sessions.pages.ui.view import (
+    as_json,
+    asks_fragment,
+    chosen_snippet,
+    command_file,
+    part_or_page,
+    refused,
+    session_or_404,
+)
 from sessions.runs import replay_state
 
 
@@ -24,7 +32,7 @@ def apply(request: HttpRequest, session_id: str) -> HttpResponse:
     except (BadParameter, UnknownName) as error:
         return HttpResponse(f"{error}.", status=400, content_type="text/plain; charset=utf-8")
     query = replay_state.query(state)
-    command = replay_state.apply_command(state, found.filename)
+    command = replay_state.apply_command(state, command_file(found))
     context = {
         "session": found, "tab": "replay", "query": query, "state": state, "cli": command, "apply_cli": command,
         "apply_part": asks_fragment(request),

@@ -31,7 +31,16 @@ from sessions.pages.session.chart import pressure_json, pressure_near
 from sessions.pages.session.lanes import legend
 from sessions.pages.session.state import SessionState
 from sessions.pages.ui import blocks, exports, uploads
-from sessions.pages.ui.view import as_json, asks_fragment, attached, command_line, not_yet, session_or_404, varied
+from sessions.pages.ui.view import (
+    as_json,
+    asks_fragment,
+    attached,
+    command_file,
+    command_line,
+    not_yet,
+    session_or_404,
+    varied,
+)
 from sessions.runs import replay_state, replays
 from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import Overview, overview
@@ -62,7 +71,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "headline": view.headline,
         "own_way": f"?{own}" if (own := replay_state.query(replay_state.own_state(view.weighed, "full"))) else "",
         "not_understood": view.weighed.transcript.gaps,
-        "skeleton_cli": shlex.join(["ctxweb", "skeleton", found.filename]),
+        "skeleton_cli": shlex.join(["ctxweb", "skeleton", command_file(found)]),
         "warnings": view.weighed.warnings,
         "branches": _branch_choices(view.weighed.transcript.branches, selectors.branch_sessions(found)),
         "children": [(child, calls.get(child.parent_call_id)) for child in children],

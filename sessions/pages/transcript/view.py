@@ -22,7 +22,7 @@ from sessions.pages.transcript import context as shown
 from sessions.pages.ui import exports
 from sessions.pages.ui.addresses import session_urls, travels, whole, with_query
 from sessions.pages.ui.causes import false_ones
-from sessions.pages.ui.view import session_or_404
+from sessions.pages.ui.view import command_file, session_or_404
 from sessions.runs.overview import Overview, overview
 from sessions.selectors.search import in_session
 
@@ -37,7 +37,7 @@ def transcript(request: HttpRequest, session_id: str) -> HttpResponse:
         "session": found,
         "tab": "transcript",
         "share_view": "session",
-        "cli": shlex.join(["ctxweb", "export", found.filename, "--to", "jsonl"]),
+        "cli": shlex.join(["ctxweb", "export", command_file(found), "--to", "jsonl"]),
         "exports": exports.choices(found),
         "state": state,
         "view": view,

@@ -19,7 +19,7 @@ from sessions import selectors, tasks
 from sessions.adapters.anthropic_client import Access
 from sessions.engine.redact.escaping import csv_lines
 from sessions.engine.reports.configuration import Snippet
-from sessions.models import Session, viewer
+from sessions.models import LiveSource, Session, viewer
 from sessions.pages.ui.addresses import session_urls, with_query
 from sessions.runs import replay_state as urlstate
 from sessions.services import column_runs, summary_jobs
@@ -115,10 +115,21 @@ def not_yet(request: HttpRequest, found: Session, page: str) -> HttpResponse | N
     return varied(render(request, "sessions/ui/not_yet.html", context, status=202))
 
 
+def command_file(found: Session) -> str:
+    """What names its file in a command: the path on this computer where it is read from there, else what to put."""
+    path = f"path/to/{found.filename}"
+    if settings.REQUIRE_LOGIN:
+        return path
+    try:
+        return found.upload.live.path
+    except LiveSource.DoesNotExist:
+        return path
+
+
 def command_line(found: Session, name: str, options: Sequence[str] = (), *last: str) -> str:
     """The command that shows the same of a session; a branch that a rewind left is named by its leaf."""
     branch = ["--branch", found.branch] if found.branch_of_id else []
-    return shlex.join(["ctxweb", name, found.filename, *options, *branch, *last])
+    return shlex.join(["ctxweb", name, command_file(found), *options, *branch, *last])
 
 
 def shared_context(found: Session, state: urlstate.ReplayState, tab: str) -> dict[str, Any]:
