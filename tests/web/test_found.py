@@ -9,6 +9,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from sessions.adapters.synced import Progress, Synced, keep_progress, synced, synced_files
+from sessions.services.live import follow_file
+from tests.services.claude_lines import Lines
 from tests.web.rows import make_session
 
 pytestmark = pytest.mark.django_db
@@ -93,6 +95,10 @@ def test_the_line_says_how_far_reading_is_and_can_be_paused(client: Client, home
     assert "HX-Trigger" not in part
     assert client.get("/found/state/", {"seen": "0 before"}, headers=HTMX)["HX-Trigger"] == "sessions-synced"
     assert client.get("/found/state/")["Location"] == "/"
+    (home / "new.jsonl").write_bytes(Lines().prompt("Go").bytes())
+    follow_file(path=home / "new.jsonl", quiet=True)
+    part = client.get("/found/state/", {"seen": "0 "}, headers=HTMX)
+    assert "1 came since this page was opened." in part.content.decode()
     client.post("/found/", {"do": "pause"})
     html = client.get("/").content.decode()
     assert "Not kept in sync" in html

@@ -9,6 +9,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -102,6 +103,14 @@ def test_a_sum_says_how_many_sessions_of_a_project_it_covers(client: Client) -> 
     make_session(3)
     SessionFigures.objects.filter(session__title="Session 2").update(dollars=None)
     assert re.search(r"2 sessions, .*?\$1\.50.*? for 1 of them", get(client, "/"))
+
+
+def test_several_sessions_are_compared_from_the_list(client: Client) -> None:
+    make_session(1)
+    html = get(client, "/")
+    assert f'formaction="{reverse("sessions:sweeps")}"' in html
+    assert f'<a href="{reverse("sessions:sweeps")}">' in html
+    assert re.search(r'type="checkbox" name="s" value="\w+" form="picked"', html)
 
 
 def test_neighbours_are_those_of_the_projects_list(client: Client) -> None:

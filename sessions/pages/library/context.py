@@ -273,6 +273,6 @@ class Line:
         if reached.n_failed and not synced.paused:
             self.words += f" {reached.n_failed:,} could not be read."
         if n_new:
-            self.words += f" {n_new:,} new."
+            self.words += f" {n_new:,} came since this page was opened."
         busy = not self.n_files or self.n_read < self.n_files
         self.seconds = READING_SECONDS if busy else QUIET_SECONDS
