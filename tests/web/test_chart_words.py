@@ -95,6 +95,13 @@ def test_a_compactions_label_stands_clear_of_the_contexts_line(
     assert hidden == []
 
 
+def test_labels_of_two_compactions_stand_apart() -> None:
+    cuts = [Cut(63.5, 167_332, 74_291), Cut(87.5, 167_602, 78_059)]
+    figure = pressure_figure(replace(session_of(120, {}), compactions=cuts))
+    first, second = (box(figure, a) for a in figure["layout"]["annotations"] if "→" in a["text"])
+    assert not first.meets(second)
+
+
 SIDES = ((34, 40), (32, 35, 41, 50), (20, 54), (*range(0, 37, 3), *range(40, 120, 3)))
 
 

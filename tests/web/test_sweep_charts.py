@@ -40,6 +40,34 @@ def test_the_front_draws_every_setting_once(costs: list[tuple[float, float, int]
     assert all(left <= point.low <= point.high <= right for point in points_of(costs))
 
 
+@pytest.mark.parametrize(
+    ("said", "held"), [("selected", (19.57, 19.57, 32.0, "x")), ("as recorded", (19.7, 19.7, 9.0, "x"))]
+)
+def test_no_word_stands_on_a_setting(said: str, held: tuple[float, float, float, str]) -> None:
+    """Picked: 61 lost at $15.50; three others stand close above, to its right."""
+    points = points_of(
+        [
+            (15.49, 15.52, 61),
+            (15.8, 15.84, 72),
+            (15.9, 15.92, 72),
+            (15.8, 15.84, 81),
+            (15.1, 15.2, 128),
+            (19.4, 19.5, 9),
+        ]
+    )
+    layout = front_figure(points, priced=True, against="x", floor=None, held=held)["layout"]
+    (left, right), (low, high) = layout["xaxis"]["range"], layout["yaxis"]["range"]
+    (words,) = (one for one in layout["annotations"] if one["text"] == said)
+    across = 1 if words["xanchor"] == "left" else -1
+    low_px = {"bottom": 0, "middle": -11, "top": -22}[words["yanchor"]]
+    on_it = [
+        one for one in points
+        if 0 < across * (one.x - words["x"]) / (right - left) * 600 < 60
+        and low_px < (one.against - words["y"]) / (high - low) * 238 < low_px + 22
+    ]  # fmt: skip
+    assert on_it == []
+
+
 @examples(40)
 @given(st.lists(st.tuples(COSTS, COSTS, st.integers(0, 500)), min_size=2, max_size=40))
 def test_the_front_line_only_goes_down(costs: list[tuple[float, float, int]]) -> None:

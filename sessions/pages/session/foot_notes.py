@@ -13,8 +13,9 @@ WORDS_HIGH = 0.8
 """Height of the worst message's words, in units of the byte axis's upper part."""
 
 
-RAIL_FROM, WORDS_TO = 20, 4
-"""More compactions than the first stand as thin marks without words; up to the second each is told in words."""
+RAIL_FROM, WORDS_TO, WORDS_WIDE = 20, 4, 0.2
+"""More compactions than the first stand as thin marks without words; up to the second each is told in words, which are
+so wide a part of the chart."""
 
 
 def rise(cut: Cut, room: float) -> float:
@@ -29,12 +30,13 @@ def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
     if len(data.compactions) > WORDS_TO:
         return []
     ranked = sorted(data.compactions, key=lambda cut: not cut.is_false)
-    free = spaced([cut.at for cut in ranked], last + 1, 0.2)
-    notes = []
-    for cut, wide in zip(ranked, free, strict=True):
-        if not wide or cut.before is None:
+    wide, taken, notes = WORDS_WIDE * (last + 1), [(cut.at, cut.at) for cut in ranked], []
+    at_end = any(cut.at + wide > last + 1 for cut in ranked)
+    for cut in ranked:
+        left = _words_side(cut.at, wide, at_end, taken, last + 1)
+        if left is None or cut.before is None:
             continue
-        left = cut.at > 0.7 * (last + 1)
+        taken.append((cut.at - wide, cut.at) if left else (cut.at, cut.at + wide))
         place: Figure = {"yref": "y3", "at": f"{'right' if left else 'left'} middle", "shift": (-13 if left else 13, 0)}
         place |= {"weight": 600, "bgcolor": "@chart-paper", "borderpad": 1}
         if cut.is_false:
@@ -46,6 +48,15 @@ def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
             note(words, cut.at, high, width=width, **place) for words, width in ((says, "wide"), (brief, "narrow"))
         ]
     return notes
+
+
+def _words_side(at: float, wide: float, first: bool, taken: Sequence[tuple[float, float]], end: float) -> bool | None:
+    """Whether words beside a number stand on its left: ``first`` where that is free; None where neither side is."""
+    for left in (first, not first):
+        low, high = (at - wide, at) if left else (at, at + wide)
+        if low >= -1 and high <= end and not any(low < to and of < high for of, to in taken):
+            return left
+    return None
 
 
 def clearing_notes(data: Pressure, last: int) -> list[Figure]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from sessions.pages.ui.chart import QUIET, Figure, axis, drawn, layout, line, note, plain, thousands, ticks, titled
 
-FRONT_WIDTH, FRONT_HEIGHT, CURVE_HEIGHT = 640, 300, 330
-WORD = (64, 20)
-"""Pixels of the word at the chosen point, on a plot of about the usual width."""
+FRONT_HEIGHT, CURVE_HEIGHT = 300, 330
+WORD, PLOT = (84, 28), (310, 238)
+"""Pixels of the words at a point, with what parts them from it, and of the narrowest plot."""
 MARGIN, NARROW_MARGIN = {"l": 62, "r": 24, "t": 22, "b": 40}, {"l": 50, "r": 14, "t": 22, "b": 40}
 SHAPES = ("circle", "diamond", "square", "triangle-up", "cross", "x", "star", "hexagon")
 MOST_NAMED = 9
@@ -84,26 +84,28 @@ def front_figure(
         )
     picked = next((point for point in points if point.picked), None)
     if picked is not None:
-        corner = _free_corner(picked, points, (left, right), 1.18 * top)
+        corner = _free_corner((picked.x, picked.against), points, (left, right), 1.18 * top)
         words.append(note("selected", picked.x, picked.against, role="@chart-line", size=12, weight=600, **corner))
     figure["annotations"] = words + _policy_names(points)
-    side = ("right middle", -9) if held[0] > (left + right) / 2 else ("left middle", 9)
-    figure["annotations"].append(note("as recorded", held[0], held[2], at=side[0], shift=(side[1], 0), size=12))
+    corner = _free_corner((held[0], held[2]), points, (left, right), 1.18 * top)
+    figure["annotations"].append(note("as recorded", held[0], held[2], size=12, **corner))
     traces = [_front_line(points), *_ranges(points), *_dots(points), _held(held)]
     return drawn(traces, figure)
 
 
-def _free_corner(picked: FrontPoint, points: Sequence[FrontPoint], shown: tuple[float, float], span: float) -> Figure:
-    """The side of the chosen point where the fewest others stand, for its word, and where it stays on the plot.
+def _free_corner(
+    place: tuple[float, float], points: Sequence[FrontPoint], shown: tuple[float, float], span: float
+) -> Figure:
+    """The side of a place where the fewest points stand, for its words, and where they stay on the plot.
 
     ``shown`` is the range of the axis along, ``span`` the length of the other.
     """
-    width, height = WORD[0] / FRONT_WIDTH * (shown[1] - shown[0]), WORD[1] / FRONT_HEIGHT * span
+    width, height = WORD[0] / PLOT[0] * (shown[1] - shown[0]), WORD[1] / PLOT[1] * span
     sides = [(across, up) for up in (1, -1) for across in (1, -1)]
 
     def crowd(side: tuple[int, int]) -> tuple[bool, int]:
-        leaves = not shown[0] <= picked.x + side[0] * width <= shown[1]
-        away = [((one.x - picked.x) * side[0], (one.against - picked.against) * side[1]) for one in points]
+        leaves = not shown[0] <= place[0] + side[0] * width <= shown[1]
+        away = [((one.x - place[0]) * side[0], (one.against - place[1]) * side[1]) for one in points]
         return leaves, sum(0 <= x <= width and 0 <= y <= height and (x, y) != (0, 0) for x, y in away)
 
     across, up = min(sides, key=crowd)
