@@ -36,7 +36,8 @@ def handed_out(
     from sessions.engine.base import limits
     from sessions.engine.costs.prices import prices_of
     from sessions.engine.quality.index import build_index
-    from sessions.engine.redact import BY_KEY, Choice
+    from sessions.engine.redact import BY_KEY, Choice, name_in
+    from sessions.engine.redact.kinds import HOMES
     from sessions.engine.why.headline import headline
     from sessions.engine.why.verdicts import verdicts_of
     from sessions.pages.links.file import Handout
@@ -44,8 +45,10 @@ def handed_out(
     from sessions.runs.handout import handout
 
     with wrong_usage(ValueError):
-        choice = Choice(frozenset(BY_KEY) - _known_kinds(options["shown"], BY_KEY), options["words"])
+        kinds = frozenset(BY_KEY) - _known_kinds(options["shown"], BY_KEY)
         weighed, texts = opened(file, options)
+        name = name_in(weighed.transcript.project) if HOMES.key in kinds else ()
+        choice = Choice(kinds, (*options["words"], *name))
         state, verdicts = _state_of(options, event), verdicts_of(weighed)
         with texts, patience(patient):
             document = handout(

@@ -12,7 +12,7 @@ from pydantic import Field, field_validator
 
 from sessions import selectors
 from sessions.api.access import DOCUMENT, PROBLEMS, READ, SHARE, Id, ProblemError, document, session_of
-from sessions.engine.redact import BY_KEY, Choice
+from sessions.engine.redact import BY_KEY, Choice, name_in
 from sessions.engine.redact.own import MOST_WORDS
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.links import frozen, shared_views
@@ -43,7 +43,7 @@ class NewLinkBody(Schema):
     password: Annotated[str, Field(max_length=200)] | None = Field(None, min_length=LEAST_PASSWORD)
     allow: list[Literal["move", "reply"]] = Field(["move"], max_length=2)
     show: list[KindKey] = Field([], max_length=len(KindKey))
-    hide: list[Annotated[str, Field(max_length=MOST_WORD, pattern=WORD)]] = Field([], max_length=MOST_WORDS)
+    hide: list[Annotated[str, Field(max_length=MOST_WORD, pattern=WORD)]] = Field([], max_length=MOST_WORDS - 1)
 
     @field_validator("hide")
     @classmethod
@@ -53,9 +53,10 @@ class NewLinkBody(Schema):
         return stripped
 
 
-def _terms(body: NewLinkBody) -> links.Terms:
+def _terms(body: NewLinkBody, session: Session) -> links.Terms:
     moves, replies = "move" in body.allow, "reply" in body.allow
-    choice = Choice(frozenset(BY_KEY.keys() - set(body.show)), tuple(body.hide))
+    name = () if "homes" in body.show else name_in(selectors.load_weighed(session.pk).transcript.project)
+    choice = Choice(frozenset(BY_KEY.keys() - set(body.show)), (*body.hide, *name))
     return links.Terms(body.days, body.password or "", choice, moves=moves, takes_replies=replies)
 
 
@@ -98,7 +99,7 @@ def make_link(request: HttpRequest, session_id: Id, body: NewLinkBody) -> HttpRe
     state = chosen.frozen(query)
     made = links.create_link(
         session=found, view=body.view, state=state, title=body.title or chosen.claim(found, state)[:255],
-        note=body.note, terms=_terms(body), maker_id=viewer().user_id,
+        note=body.note, terms=_terms(body, found), maker_id=viewer().user_id,
     )  # fmt: skip
     frozen.keep(made.link)
     entry = _link(made.link) | {"url": own_address(request, "sessions:link", made.token)}

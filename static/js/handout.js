@@ -50,12 +50,15 @@
     const across = (y, color, dash) => ({ type: "line", xref: "paper", x0: 0, x1: 1, y0: y, y1: y, line: { color, dash, width: 1 } });
     const named = (text, x, y, color, anchor) => ({ text, x, y, xref: anchor ? "x" : "paper", showarrow: false, xanchor: anchor ?? "left", yanchor: "bottom", font: { color, size: 12 } });
     const shapes = [across(data.session.window, strong, "solid")];
-    const annotations = [named(`window ${whole(data.session.window)}`, 0, data.session.window, ink)];
+    // Where the recorded peak stands in one half, the names of the lines stand in the other.
+    const at = data.recorded.indexOf(peak), side = at < data.recorded.length / 2 ? 1 : 0;
+    const lineNamed = (text, y, color) => ({ ...named(text, side, y, color), xanchor: side ? "right" : "left" });
+    const annotations = [lineNamed(`window ${whole(data.session.window)}`, data.session.window, ink)];
     if (position.threshold && position.unit === "tokens") {
       shapes.push(across(position.threshold, accent, "dash"));
-      annotations.push(named(whole(position.threshold), 0, position.threshold, accent));
+      annotations.push(lineNamed(whole(position.threshold), position.threshold, accent));
     }
-    if (!narrow && peak > 0.2 * top) annotations.push(named(`as recorded, ${whole(peak)}`, data.recorded.indexOf(peak) * data.n_each, peak, ink, "right"));
+    if (!narrow && peak > 0.2 * top) annotations.push({ ...named(`as recorded, ${whole(peak)}`, at * data.n_each, peak, ink, side ? "left" : "right"), bgcolor: paper });
     const apart = { ticks: "outside", ticklen: 5, tickcolor: "rgba(0,0,0,0)", gridcolor: line };  // two zeros meet in the corner
     Plotly.react("chart", traces, {
       margin: { l: 48, r: 16, t: 8, b: 34 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: "Inter, system-ui, sans-serif", color: ink, size: 12 },

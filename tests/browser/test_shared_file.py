@@ -28,6 +28,18 @@ SCREENSHOT = 150_000
 """Bytes of an image."""
 
 
+BROKEN = """() => [...document.querySelectorAll('h1, p, th, td:not(.text)')].flatMap((cell) => {
+  const texts = [...cell.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+  return texts.flatMap((node) => [...node.data.matchAll(/[A-Za-z0-9,.]+/g)].filter((word) => {
+    const range = document.createRange();
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    return range.getClientRects().length > 1;
+  }).map((word) => word[0]));
+})"""
+"""Words of the page that are broken in two, but for texts of messages."""
+
+
 def rich_session() -> str:
     """500 messages and more: rules, long results that are read again, screenshots, a compaction in the middle."""
     lines, drawn = Lines(), random.Random(3)
@@ -110,8 +122,10 @@ def test_it_works_offline(chromium: Browser, tmp_path: Path) -> None:
     page.evaluate(AXE.read_text(encoding="utf-8"))
     result = page.evaluate("axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa']})")
     assert [f"{v['id']}: {v['nodes'][0]['html'][:160]}" for v in result["violations"]] == []
-    page.set_viewport_size({"width": 420, "height": 800})
-    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    for width in (1_440, 1_024, 420):
+        page.set_viewport_size({"width": width, "height": 800})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(BROKEN) == []
     assert asked == [file.as_uri()]
     assert complaints == []
     context.close()

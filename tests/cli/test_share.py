@@ -47,3 +47,13 @@ def test_what_is_there_stays_without_force(kept: Path, tmp_path: Path) -> None:
     before = plain.read_bytes()
     assert run(tmp_path / "data", "share", str(plain), "--out", str(plain), "--force").returncode == 1
     assert plain.read_bytes() == before
+
+
+def test_the_users_name_goes_with_the_home_folder(kept: Path, tmp_path: Path) -> None:
+    text = claude_session(30, compact_after=20).replace("/home/me/app", "/home/mara/app")
+    mine = tmp_path / "kept/mine.jsonl"
+    mine.write_text(text.replace("slow and", "slow, says Mara, and"), encoding="utf-8")
+    for options, is_hidden in (((), True), (("--show", "homes"), False)):
+        assert run(tmp_path / "data", "share", str(mine), "--force", *options).returncode == 0
+        page = (tmp_path / "here/mine.html").read_text(encoding="utf-8")
+        assert ("mara" not in page.lower()) is is_hidden

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sessions.engine.redact import Choice, redact
+from sessions.engine.redact import Choice, name_in, redact
 from sessions.engine.redact.kinds import BY_KEY, EMAILS, HOMES, KEYS, PASSWORDS, PRIVATE, TOKENS
 
 ALNUM = string.ascii_letters + string.digits
@@ -103,6 +103,9 @@ def test_prose_without_digits_and_signs_is_left_alone(text: str) -> None:
         ("author: mara@example.org", "author: [e-mail]"),
         ("cd /home/mara/storefront/src", "cd [home]/storefront/src"),
         ("/Users/Mara/x and C:\\Users\\Mara\\x", "[home]/x and [home]\\x"),
+        ("curl https://grafana.internal/x", "curl https://[host]/x"),
+        ('{"host": "db.internal"}', '{"host": "[host]"}'),
+        ("http://build-01:8080/ or http://jenkins/", "http://[host]:8080/ or http://[host]/"),
         ("aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "aws_secret_access_key = [key]"),
     ],
 )
@@ -124,6 +127,7 @@ def test_what_is_shown_instead(text: str, shown: str) -> None:
         "task-sk-learn-something-long-enough-to-look-odd",
         "cache_key = f'{name}:{size}'",
         "just normal text here",
+        "import app.internal; self.local = settings.local; http://localhost:8400/ or http://redis:6379, http://host:80",
     ],
 )
 def test_ordinary_text_is_not_flagged(text: str) -> None:
@@ -143,6 +147,20 @@ def test_a_kind_can_stay() -> None:
     choice = Choice(frozenset(BY_KEY) - {"emails"})
     assert redact("mara@example.org", choice).text == "mara@example.org"
     assert redact("mara@example.org and password=abc123def", choice).counts == {PASSWORDS: 1}
+
+
+@pytest.mark.parametrize(
+    ("folder", "text", "shown"),
+    [
+        ("/home/soph/work", "soph@box, Soph, sophie", "[hidden]@box, [hidden], sophie"),
+        (r"C:\Users\soph\work", "Author: soph", "Author: [hidden]"),
+        ("/Users/soph", "/tmp/soph/x", "/tmp/[hidden]/x"),
+        ("/home/runner/work", "the runner", "the runner"),
+        ("/srv/soph", "soph", "soph"),
+    ],
+)
+def test_a_home_folder_tells_the_users_name(folder: str, text: str, shown: str) -> None:
+    assert redact(text, Choice(frozenset(), name_in(folder))).text == shown
 
 
 def test_words_of_ones_own_go_in_any_case_and_by_expression() -> None:

@@ -63,6 +63,21 @@ def opened(path: str, **headers: str) -> str:
     return html.unescape(response.content.decode())
 
 
+def test_a_link_hides_the_users_name_and_explains_its_words(db: None, tmp_path: Path, settings: Any) -> None:
+    settings.MEDIA_ROOT = tmp_path / "blobs"
+    lines = Lines().prompt("Deploy it").turn("drwxr-xr-x 3 mara staff 96 shop " + "word " * 2_000).prompt("Again")
+    data = b"\n".join(lines.lines).replace(b"/home/u/proj", b"/home/mara/proj")
+    ingest(upload_id=receive(file=io.BytesIO(data), filename="a.jsonl").upload.pk)
+    session = Session.objects.get()
+    dialog = opened(f"/s/{session.pk}/share/?view=replay&{STATE}")
+    (words,) = re.findall(r'name="words"[^>]*>([^<]*)<', dialog)
+    path = share(session, chosen="1", hide=sorted(BY_KEY), words=words)
+    assert "drwxr-xr-x 3 [hidden] staff" in opened(f"{path}m/2/")
+    page = opened(path)
+    assert "<dt>compaction</dt><dd>the agent shortens its context" in page
+    assert f"Counted in all {session.n_messages} messages." in opened(f"{path}removed/")
+
+
 def test_the_dialog_says_what_it_shows_before_it_makes_a_link(session: Session) -> None:
     url = f"/s/{session.pk}/share/?view=replay&{STATE}"
     dialog = Client().get(url, headers=HTMX).content.decode()

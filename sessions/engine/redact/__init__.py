@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from itertools import chain
 
 from sessions.engine.redact.kinds import BY_KEY, HOMES, KINDS, NOT_LOOKED_FOR, OWN, PASSWORDS, URLS, Kind
-from sessions.engine.redact.own import own_patterns
+from sessions.engine.redact.own import name_in, own_patterns
 from sessions.engine.redact.personal import PERSONAL
 from sessions.engine.redact.places import named, tabled
 from sessions.engine.redact.secrets import SECRETS
 from sessions.engine.redact.view import View, base64_texts, decoded, is_login, plain, unfolded
 
-__all__ = ["BY_KEY", "EVERYTHING", "KINDS", "NOT_LOOKED_FOR", "Choice", "Hit", "Kind", "Redaction", "redact"]
+__all__ = ["BY_KEY", "EVERYTHING", "KINDS", "NOT_LOOKED_FOR", "Choice", "Hit", "Kind", "Redaction", "name_in", "redact"]
 
 PATTERNS = (*SECRETS, *PERSONAL)
 AS_WRITTEN = tuple(pattern for pattern in PATTERNS if pattern.kind in (HOMES, URLS))

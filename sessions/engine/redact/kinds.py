@@ -36,7 +36,7 @@ PHONES = Kind("phones", "phone number", "phone numbers", "[phone]")
 CARDS = Kind("cards", "card number", "card numbers", "[card]")
 IBANS = Kind("ibans", "bank account (IBAN)", "bank accounts (IBAN)", "[iban]")
 SSNS = Kind("ssns", "US social security number", "US social security numbers", "[ssn]")
-OWN = Kind("own", "word of your own", "your own words", "[hidden]")
+OWN = Kind("own", "hidden word", "hidden words", "[hidden]")
 
 KINDS = (
     KEYS, TOKENS, PRIVATE, PASSWORDS, URLS, COOKIES, ENV,

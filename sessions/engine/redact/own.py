@@ -17,7 +17,20 @@ MOST_WAYS = 2_000
 MOST_WIDTH = 5_000
 """Characters that an expression may match."""
 
+_HOME = re.compile(r"(?:[/\\]home|[/\\]users|\A-home|\A-users)[/\\-]([a-z0-9][\w.]{1,63})", re.IGNORECASE)
+_NOBODY = frozenset({
+    "admin", "app", "codespace", "default", "dev", "developer", "linuxbrew", "me", "node", "public", "root", "runner",
+    "shared", "ubuntu", "user", "vscode", "work",
+})  # fmt: skip
+"""Home folders that name no person."""
+
 _PIECE = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|(?P<many>[*+]|\{[0-9]*,\})|.", re.DOTALL)
+
+
+def name_in(folder: str) -> tuple[str, ...]:
+    """The user's name in the home folder that ``folder`` lies in, as a word to take out wherever it stands alone."""
+    found = _HOME.search(folder)
+    return () if found is None or found[1].lower() in _NOBODY else (rf"/\b{re.escape(found[1])}\b/",)
 
 
 @lru_cache(maxsize=64)

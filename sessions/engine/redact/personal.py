@@ -31,11 +31,30 @@ def _is_home(found: str) -> bool:
     return _SHARED.search(found) is None
 
 
+_SCHEME = r"\b(?:https?|wss?|postgres(?:ql)?|mysql|mongodb|redis|amqps?|ssh|ldaps?|tcp|git)://"
+_NAMED = re.compile(
+    r"(?:://|@|\b(?:host\w{0,12}|server|ping|ssh|curl|dig|nslookup|nc)[\"'`]?[\s:=]{1,3}[\"'`]?)\Z", re.IGNORECASE
+)
+"""What stands before the name of a host."""
+
+
+def _is_inside(text: str, start: int, end: int) -> bool:
+    """Whether a name that ends as an organisation's own hosts do is one, and no attribute of code."""
+    found = text[start:end]
+    is_long = any(c.isdigit() or c == "-" for c in found) or found.count(".") > 1
+    return is_long or _NAMED.search(text[max(0, start - 24) : start]) is not None
+
+
 def _is_host(found: str) -> bool:
     return not found.endswith("localhost") and found.lower() not in _LOCAL
 
 
-_LOCAL = frozenset({"localhost", "none", "unknown", "example", "0", "$hostname"})
+_LOCAL = frozenset({
+    "localhost", "none", "unknown", "example", "0", "$hostname", "host", "hostname", "server", "domain", "foo", "bar",
+    "api", "app", "backend", "broker", "cache", "database", "db", "elasticsearch", "frontend", "kafka", "minio",
+    "mongo", "mongodb", "mysql", "nginx", "postgres", "proxy", "queue", "rabbitmq", "redis", "service", "web", "worker",
+})  # fmt: skip
+"""What names no machine: examples, and services of a compose file."""
 
 
 def _mail(found: str) -> bool:
@@ -218,7 +237,12 @@ PERSONAL = (
         HOSTS, ".internal .local .corp .lan .intra .home.arpa",
         r"(?<![A-Za-z0-9._-])(?:[A-Za-z0-9-]{1,63}\.){1,6}(?:internal|local|corp|lan|intranet|intra(?:\.net)?|home\.arpa)(?!"
         r"[A-Za-z0-9_(=-]|\.\w)",
-        holds=lambda found: any(c.isdigit() or c == "-" for c in found) or found.count(".") > 1,
+        stands=_is_inside,
+    ),
+    Pattern(
+        HOSTS, "://",
+        rf"{_SCHEME}(?:[^\s/@]{{1,80}}@)?([A-Za-z](?:[A-Za-z0-9-]{{0,62}}[A-Za-z0-9])?)(?=[:/\s\"'`)]|\Z)(?!:[^0-9/])",
+        holds=_is_host,
     ),
     Pattern(HOMES, "~", r"(?<![\w/~.$-])~(?!user/|root/)[a-z_][a-z0-9_-]{2,31}(?=/)"),
     Pattern(HOMES, "users/", r"(?<![\w.~/-])/Users/[A-Za-z.]{2,30}(?: [A-Za-z.]{2,30}){1,2}(?=/)"),

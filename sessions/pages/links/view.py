@@ -16,7 +16,7 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, name_in
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
@@ -125,7 +125,7 @@ def _share_context(request: HttpRequest, session: Session, view: str, state: str
         "view": view,
         "shows": chosen.shows,
         "claim": chosen.claim(session, state)[:255],
-        "form": ShareForm(),
+        "form": ShareForm(initial={"words": "\n".join(name_in(overview(session.pk).weighed.transcript.project))}),
         "kinds": tuple(BY_KEY.values()),
         "left_out": frozenset(request.POST.getlist("hide")) if "chosen" in request.POST else frozenset(BY_KEY),
         "days": DAYS,
