@@ -61,6 +61,7 @@ urlpatterns = [
     path("links/<int:link_id>/revoke/", links.link_revoke, name="link_revoke"),
     path("links/<int:link_id>/recompute/", links.link_recompute, name="link_recompute"),
     path("links/<int:link_id>/renew/", links.link_renew, name="link_renew"),
+    path("links/<int:link_id>/answer/", links.link_answer, name="link_answer"),
     path("links/<int:link_id>/replied/", links.link_replied, name="link_replied"),
     path("l/<str:token>/", stranger.link, name="link"),
     path("l/<str:token>/replay/", stranger.link_part, {"part": "replay"}, name="link_replay"),

@@ -36,7 +36,8 @@ class ReplayLink(models.Model):
     ``state`` is the query string of the view at the moment of sharing.  ``left_in`` are the kinds of secrets that the
     sender lets through, by key; ``words`` what else to take out; ``password`` a hash, empty where none is asked for.
     ``moves``: a recipient may move where the policy compacts.  ``takes_replies``: a recipient may answer with a
-    setting, which makes a link with ``reply_to`` and the name that they gave (``author``).  ``remarks`` are the
+    setting, which makes a link with ``reply_to`` and the name that they gave (``author``);
+    the sender's ``answer`` stands on it.  ``remarks`` are the
     sender's notes on single messages, [index, text]; ``version`` is that of the ctxweb which computed ``results``:
     what the page showed then, redacted (``pages.links.frozen``), at the prices of which ``prices`` is a digest.
     """
@@ -60,6 +61,7 @@ class ReplayLink(models.Model):
     takes_replies = models.BooleanField(default=False)
     reply_to = models.ForeignKey("self", on_delete=models.CASCADE, related_name="replies", null=True, blank=True)
     author = models.CharField(max_length=60, blank=True)
+    answer = models.CharField(max_length=500, blank=True)
     remarks = models.JSONField(default=list, blank=True)
     version = models.CharField(max_length=32, blank=True)
     n_views = models.PositiveIntegerField(default=0)

@@ -147,11 +147,17 @@ def _filtered(
     return _alike(found, {**(alike or {}), "model": model}, figures)
 
 
+def _n_replies() -> Coalesce:
+    """How many open replies there are to links of a session."""
+    replies = ReplayLink.objects.open().filter(session=OuterRef("pk"), reply_to__isnull=False)
+    return Coalesce(Subquery(replies.order_by().values("session").values(n=Count("pk"))), 0)
+
+
 def _listed(ids: Sequence[str]) -> tuple[Session, ...]:
-    """The sessions of these ids in this order, with their upload and ``n_children``: one query."""
+    """The sessions of these ids in this order, with their upload, ``n_children`` and ``n_replies``: one query."""
     children = Session.objects.filter(parent=OuterRef("pk")).order_by().values("parent").values(n=Count("pk"))
     found = Session.objects.filter(pk__in=ids).select_related("upload", "figures")
-    by_id = {row.pk: row for row in found.annotate(n_children=Coalesce(Subquery(children), 0))}
+    by_id = {row.pk: row for row in found.annotate(n_children=Coalesce(Subquery(children), 0), n_replies=_n_replies())}
     return tuple(by_id[pk] for pk in ids if pk in by_id)
 
 
@@ -193,9 +199,7 @@ def get_session(session_id: str) -> Session:
         raise Session.DoesNotExist  # PostgreSQL takes no such text, not even to look for it
     who = viewer()
     found = Session.objects.seen_by(who).select_related("upload__live", "parent__upload", "shares_with__upload")
-    replies = ReplayLink.objects.open().filter(session=OuterRef("pk"), reply_to__isnull=False)
-    counted = replies.order_by().values("session").values(n=Count("pk"))
-    session = found.annotate(n_replies=Coalesce(Subquery(counted), 0), project=F("figures__project")).get(pk=session_id)
+    session = found.annotate(n_replies=_n_replies(), project=F("figures__project")).get(pk=session_id)
     for name in ("parent", "shares_with"):
         relative = getattr(session, name)
         if relative is not None and relative.private and not who.owns(relative.upload.owner_id):

@@ -161,6 +161,7 @@ TABLE = {
     "sessions:link_reply": Rule(LINK),
     "sessions:link_svg": Rule(LINK),
     "sessions:link_renew": Rule(OWNED, "post"),
+    "sessions:link_answer": Rule(OWNED, "post"),
     "sessions:link_revoke": Rule(OWNED, "post"),
     "sessions:manual": Rule(ANYBODY),
     "sessions:manual_page": Rule(ANYBODY),

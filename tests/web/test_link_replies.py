@@ -223,3 +223,18 @@ def test_the_name_of_a_reply_is_redacted(session: Session) -> None:
     path = shared(session)
     theirs = answer(path, author="bob@storefront.example")["Location"].partition("?")[0]
     assert "storefront" not in opened(theirs)
+
+
+def test_the_library_leads_to_a_reply_and_its_page_has_the_senders_answer(session: Session) -> None:
+    made = answer(shared(session), compact_at="12000")
+    path = made["Location"].partition("?")[0]
+    assert "their answer stands here" in opened(made["Location"])
+    assert "None yet." in opened(path)
+    library = Client().get("/").content.decode()
+    assert f'<a href="/s/{session.pk}/share/?view=replay">1 reply</a>' in library
+    reply = ReplayLink.objects.get(reply_to__isnull=False)
+    address = f"/links/{reply.pk}/answer/"
+    assert f'action="{address}"' in Client().get(f"/s/{session.pk}/share/?view=replay").content.decode()
+    assert Client().post(address, {"answer": f" Taken, without {KEY} "}).status_code == 302
+    assert "<blockquote><p>Taken, without [key]</p></blockquote>" in opened(path)
+    assert Client().post(f"/links/{reply.reply_to_id}/answer/", {"answer": "x"}).status_code == 404

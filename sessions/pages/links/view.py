@@ -16,12 +16,12 @@ from django_htmx.http import HttpResponseClientRedirect
 
 from sessions import selectors
 from sessions.engine.base.errors import BadParameter
-from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, name_in
+from sessions.engine.redact import BY_KEY, NOT_LOOKED_FOR, name_in, redact
 from sessions.models import ReplayLink, Session, viewer
 from sessions.pages.ab import state as ab_state
 from sessions.pages.links import frozen, shared_views
 from sessions.pages.links.file import Handout, handout_html, report_markdown
-from sessions.pages.links.forms import ALLOWED, DAYS, ShareForm, hidden
+from sessions.pages.links.forms import ALLOWED, DAYS, MOST_REPLY, ShareForm, hidden
 from sessions.pages.links.opened import stored
 from sessions.pages.ui.addresses import with_query
 from sessions.pages.ui.results import weakest_label
@@ -190,6 +190,16 @@ def _listed(session: Session) -> dict[str, Any]:
     links, now = selectors.session_links(session), frozen.computed_with(session)
     stale = {link.pk for link in links if not link.ended and (link.version, link.prices) != now}
     return {"session": session, "links": links, "stale": stale}
+
+
+@require_POST
+def link_answer(request: HttpRequest, link_id: int) -> HttpResponse:
+    """What the owner says to a reply: it stands on the reply's own page; answers with the list of links."""
+    _own_link(link_id)
+    link = get_object_or_404(ReplayLink.objects.open().select_related("session"), pk=link_id, reply_to__isnull=False)
+    link.answer = redact(request.POST.get("answer", "").replace("\0", "").strip(), link.choice).text[:MOST_REPLY]
+    link.save(update_fields=["answer"])
+    return _list(request, link)
 
 
 @require_POST
