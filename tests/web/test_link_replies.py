@@ -229,12 +229,12 @@ def test_the_library_leads_to_a_reply_and_its_page_has_the_senders_answer(sessio
     made = answer(shared(session), compact_at="12000")
     path = made["Location"].partition("?")[0]
     assert "their answer stands here" in opened(made["Location"])
-    assert "None yet." in opened(path)
+    assert "none yet. It stands here" in opened(path)
     library = Client().get("/").content.decode()
     assert f'<a href="/s/{session.pk}/share/?view=replay">1 reply</a>' in library
     reply = ReplayLink.objects.get(reply_to__isnull=False)
     address = f"/links/{reply.pk}/answer/"
     assert f'action="{address}"' in Client().get(f"/s/{session.pk}/share/?view=replay").content.decode()
     assert Client().post(address, {"answer": f" Taken, without {KEY} "}).status_code == 302
-    assert "<blockquote><p>Taken, without [key]</p></blockquote>" in opened(path)
+    assert "The sender's answer:</strong> Taken, without [key]<" in opened(path)
     assert Client().post(f"/links/{reply.reply_to_id}/answer/", {"answer": "x"}).status_code == 404
