@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from sessions.runs import sweeps
 from sessions.services import queue
 from sessions.services.prices import forget_prices
 from tests.every import SHARE
@@ -34,6 +35,8 @@ LONG = {"test_every_page.py", "test_no_5xx.py", "test_spent.py", "test_policy_la
 
 queue.BEAT_SECONDS = 3600.0
 """Nothing beats by the clock: a thread cannot see the uncommitted rows of a test."""
+sweeps.INLINE_SECONDS = 60.0
+"""A loaded machine looks at as many settings as a quick one."""
 
 
 def pytest_collection() -> None:
