@@ -19,6 +19,14 @@ from tests.engine.told import Told
 LISTS = FIXTURES / "message_lists"
 ALONE = "Read by its messages: of what else this file records, only the usual is known"
 
+BOTH = ("user", "assistant")
+
+
+def told_of(record: dict[str, object]) -> list[str]:
+    """The first lines about the sessions of a file."""
+    found = map(weigh, read_transcripts(io.BytesIO(dumps(record).encode())).transcripts)
+    return [headline(weighed, verdicts_of(weighed)) for weighed in found]
+
 
 def contexts(session: Transcript) -> list[int]:
     return [request.usage.context if request.usage else 0 for request in session.requests]
@@ -189,3 +197,15 @@ def test_items_that_are_no_parts_leave_a_message_as_it_is() -> None:
     assert [(message.preview, [str(b.kind) for b in message.blocks]) for message in session.messages] == [
         ("Two lamps.", ["text"]), ("Both are here.", ["text"]),
     ]  # fmt: skip
+
+
+def test_what_stands_in_place_of_messages_beside_their_list() -> None:
+    """LobeHub's groups, whose summary may be empty; PicoClaw's summary of messages that are in the file no more."""
+    said = [{"role": role, "content": f"Notes on ferry {n}", "messageGroupId": "g"} for n in range(2) for role in BOTH]
+    groups = [{"id": "g", "type": "compression", "content": ""}]
+    new = [{"role": role, "content": "About what?"} for role in BOTH]
+    (lobe,) = told_of({"data": {"messageGroups": groups, "messages": [*said, *new]}, "mode": "postgres"})
+    assert "its summary of 4 messages is empty" in lobe
+    words = f"The user asked for the opening hours of the ferry. {'It is long. ' * 8}No answer was given."
+    (pico,) = told_of({"key": "agent:main", "messages": new, "summary": words, "updated": "2026-02-25"})
+    assert 'Compacted before the first request: the summary, of 38 words, says itself "No answer was given"' in pico

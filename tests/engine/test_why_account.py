@@ -241,7 +241,7 @@ def with_event(kind: EventKind, *, answered: bool) -> Headline:
 
 
 NOTED = (EventKind.REPLY_CUT, EventKind.SUBAGENT, EventKind.CONTEXT_LISTED, EventKind.SETTINGS, EventKind.CACHE_UNREAD,
-         EventKind.CACHE_NOTED, EventKind.LIMIT_SET)  # fmt: skip
+         EventKind.CACHE_NOTED, EventKind.LIMIT_SET, EventKind.COMPACTION_LEFT)  # fmt: skip
 """What is noted of a session that it does not end."""
 
 

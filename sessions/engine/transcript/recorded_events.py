@@ -60,6 +60,8 @@ class EventKind(StrEnum):
     INTERRUPTION = "interruption"
     COMPACTION_STARTED = "compaction started"
     COMPACTION_CANCELLED = "compaction cancelled"
+    COMPACTION_LEFT = "compaction left"
+    """What the record itself says that a compaction left."""
     MODEL_CHANGE = "model change"
     SESSION_END = "session end"
     REPLY_CUT = "reply cut off"

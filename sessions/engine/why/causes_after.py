@@ -14,7 +14,7 @@ from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, S
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
 from sessions.engine.why.causes_refused import BETWEEN_TURNS, was_full
 from sessions.engine.why.filled import heaviest_words, smaller
-from sessions.engine.why.said import over_limit, shortened
+from sessions.engine.why.said import MOST_QUOTED, over_limit, shortened
 from sessions.engine.why.shared import ROUND, SOON, agree
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ nothing whatever they are."""
 _HOLDS_NOTHING = re.compile(
     r"no (?:(?:prior|previous|earlier) )?(?:conversation|history|messages|summary|content|text)\b"
     r"|conversation is empty|nothing to (?:summar|compact)"
+    r"|no (?:answers?|results?|tool output)\b.{0,40}\b(?:is|are|was|were) (?:contained|included|given|recorded)\b"
     r"|(?:summary|summari[sz]ation|compaction|compression|condensation)\b.{0,30}"
     r"\b(?:failed|fails|error|unavailable|not available|omitted|skipped|timed out|aborted|empty)"
     r"|(?:could|can)(?: ?not|n't) (?:be )?(?:summari[sz]|compact|compress|condens)"
@@ -112,12 +113,21 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     blocks = list(summary.leaves())
     said, n_tokens = summary.preview.strip(), sum(block.n_tokens for block in blocks)
     n = len(said.split())
-    says_so = _HOLDS_NOTHING.search(said) is not None or (0 < n <= NEXT_TO_NOTHING and _took_much(case))
+    if not blocks and not compaction.outside:
+        because = f"its summary of {counted(len(case.gone), 'message')} is empty: nothing of the history is in it"
+        yield Explanation(causes.PLACEHOLDER, ALL, because)
+        return
+    nothing = _HOLDS_NOTHING.search(said)
+    says_so = nothing is not None or (0 < n <= NEXT_TO_NOTHING and _took_much(case))
     # Before a notice the agent may say what it says of every summary, which the preview leaves out.
     longest = LONG if _NOTICE.match(said) else SHORT
     if not says_so or n_tokens > longest or any(block.kind is not Kind.TEXT for block in blocks):
         return
     because = f'the summary is {counted(n, "word")}, "{shortened(said)}": nothing of the history is in it'
+    if nothing and nothing.end() > MOST_QUOTED:
+        because = (
+            f'the summary, of {counted(n, "word")}, says itself "{shortened(said[nothing.start() :].rstrip("."))}"'
+        )
     text = f"Message {compaction.message:,}, the summary, has {counted(n, 'word')}"
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
     row = case.row(text, n, "words", message=compaction.message)

@@ -152,10 +152,18 @@ def with_figures(case: Case, because: str) -> str:
     figures = over_limit(error) or newest_before(case) if error is not None and error.kind != ErrorKind.BODY else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
+    because = "; ".join(filter(None, (_stated_left(case), because)))
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
     told = (because, _once(case, because), size, left, _left(case, because + size), none, in_vain(case))
     return "; ".join(filter(None, told))
+
+
+def _stated_left(case: Case) -> str:
+    """What the record itself says that a compaction left, in a clause; else ""."""
+    events = case.weighed.transcript.events if case.what == COMPACTION else ()
+    kind = EventKind.COMPACTION_LEFT
+    return next((e.words for e in events if e.kind == kind and e.request == case.request), "")
 
 
 def _once(case: Case, because: str) -> str:

@@ -27,7 +27,7 @@ REQUEST_KEYS = words("""
 """)
 FOREIGN_KEYS = words("""
     info trajectory trajectory_format sessionId session_id events history steps instance_id conversations images
-    samples eval agentMode usageLedger observation in_context_message_indices in_context_message_ids
+    samples eval agentMode usageLedger observation in_context_message_indices in_context_message_ids summary
 """)
 """Keys of other tools' files that hold chat messages too."""
 FOREIGN_TURN_KEYS = words("""

@@ -6,6 +6,7 @@ compaction, with the counts of the server beside it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -36,6 +37,8 @@ NOT_CONTEXT = frozenset({"event_message", "usage_statistics", "stop_reason", "er
 CONTEXT_KEYS = ("in_context_message_indices", "in_context_message_ids")
 HIDDEN = "hidden from view due to"
 """What a summary says of the messages before it, in a message of the client's own."""
+_HIDDEN, _SUMMARY_OF = re.compile(r"\((\d+) of (\d+) total messages\)"), re.compile(r"summary of the previous (\d+) ")
+_SHARE = "sliding_window_percentage"
 
 
 class _Format(Format):
@@ -135,13 +138,15 @@ class _Reading:
             self.history.refuse_once(Refusal(ErrorKind.CONTEXT, None, self.window))
         after = count_of(stats.get("context_tokens_after"))
         self.history.note(after, f"After a compaction Letta counted {after:,} tokens, without tools")
-        number = self.history.compaction(
-            trigger="auto" if stats.get("trigger") else None,
-            reason=own_reason(text_of(stats.get("trigger"))),
-            tokens_before=count_of(stats.get("context_tokens_before")) or None,
-            outside=True,
-        )
+        _tell_left(self.history, stats)
+        number = self.history.compaction(outside=True, **_counted(stats))
         self.history.summary(_contents(entry), [origin], number, **_facts(entry))
+
+
+def _counted(stats: Record) -> dict[str, Any]:
+    """What the server says of a compaction: who started it, why, and at what size."""
+    trigger, before = text_of(stats.get("trigger")), count_of(stats.get("context_tokens_before"))
+    return {"trigger": "auto" if trigger else None, "reason": own_reason(trigger), "tokens_before": before or None}
 
 
 def _facts(entry: Record) -> dict[str, Any]:
@@ -206,7 +211,10 @@ def _agent_session(agent: Record, at: Origin, file: Record, measure: Measured, s
         if n in summaries:
             gone = [one for one in told if one < n] if n == newest else range(n)
             gone = [one for one in gone if history.messages[one].role is not Role.SYSTEM]
-            history.summary(contents, [place], history.forget(gone, outside=not gone), **facts)
+            packed = _packed(message)
+            stats = as_dict(packed.get("compaction_stats"))
+            _tell_left(history, stats, as_dict(agent.get("compaction_settings")), text_of(packed.get("message")))
+            history.summary(contents, [place], history.forget(gone, outside=not gone, **_counted(stats)), **facts)
         elif role_of(message) is Role.ASSISTANT or message.get("role") == "approval":
             history.answer(contents, [place], model=text_of(message.get("model")), **facts)
         else:
@@ -229,6 +237,26 @@ def _finished(history: Assembly, agent: Record, file: Record) -> Transcript:
         otherwise=text_of(config.get("model")),
         system=history.measure((*system, *definitions(schemas))),
     )
+
+
+def _tell_left(history: Assembly, stats: Record, settings: Record | None = None, said: str = "") -> None:
+    """What the server counted that a compaction left, or else ``said`` in its words, beside what it was set to."""
+    parts = []
+    for unit, name in (("tokens", "context_tokens"), ("messages", "messages_count")):
+        before, after = (count_of(stats.get(f"{name}_{when}")) for when in ("before", "after"))
+        parts += [f"{after:,} of {before:,} {unit}"] if before and after else []
+    hidden, of = _HIDDEN.search(said), _SUMMARY_OF.search(said)
+    if parts:
+        told = f"it left {', '.join(parts)}"
+    elif hidden:
+        told = f"{hidden[1]} of {hidden[2]} messages left the context"
+        told += f", and its summary is of {of[1]} of them" if of and of[1] != hidden[1] else ""
+    else:
+        return
+    setting = as_dict(settings)
+    share = f", sliding_window_percentage {setting[_SHARE]}" if _SHARE in setting else ""
+    mode = text_of(setting.get("mode"))
+    history.event(EventKind.COMPACTION_LEFT, f"{told}{f' (set to {mode}{share})' if mode else ''}")
 
 
 def _packed(message: Record) -> Record:

@@ -31,6 +31,8 @@ MAX_DEPTH, LEAST, MAX_BESIDE = 6, 2, 8
 SAID = ("content", "parts", "tool_calls", "function_call")
 RUNS = frozenset({"runs", "turns", "rounds", "steps"})
 """Lists whose entries are parts of one session."""
+FOLD = "message_group_id"
+"""What in a message names the group whose summary stands for it."""
 THREADS = ("topic_id", "conversation_id", "thread_id", "chat_id", "session_id")
 IDS = ("session_id", "conversation_id", "thread_id", "id")
 RESULTS = "tool_call_states"
@@ -184,8 +186,15 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     pairs = [(one, plain_keys(one.entry) | one.message) for one in found]
     new = [(one, plain) for one, plain in pairs if plain.get("from_history") is not True]
     told = iter(_told_beside(around, sum(one.role is Role.ASSISTANT for one, _ in new)))
-    for one, plain in new:
+    folded = _folded(around)
+    last = {text_of(plain.get(FOLD)): n for n, (_, plain) in enumerate(new)}
+    _stands_before(history, around)
+    for n, (one, plain) in enumerate(new):
         _add(history, one, plain, next(told, {}) if one.role is Role.ASSISTANT else {})
+        fold = text_of(plain.get(FOLD))
+        if fold in folded and last[fold] == n:
+            value, origin = folded[fold]
+            _summarised(history, parts_of(value), origin, None)
     n_again = len(pairs) - len(new)
     for record, origin in around:
         said = as_dict(record.get("compaction"))
@@ -204,6 +213,23 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
         window=next((n for one in settings if (n := first_count(one, *WINDOWS))), 0),
         otherwise=next(filter(None, map(_model, settings)), ""),
     )
+
+
+def _folded(around: Around) -> dict[str, tuple[Any, Origin]]:
+    """The summaries of a LobeHub export's groups of messages, which may be empty, by their ids."""
+    return {
+        text_of(group.get("id")): (group.get("content"), inside(origin, "messageGroups", n, "content"))
+        for record, origin in around
+        for n, group in enumerate(map(as_dict, as_list(record.get("messageGroups"))))
+        if group.get("type") == "compression"
+    }
+
+
+def _stands_before(history: Assembly, around: Around) -> None:
+    """The summary that PicoClaw sends before the messages that it kept: what it stands for is not in the file."""
+    for record, origin in around[-1:]:
+        if text_of(record.get("summary")) and text_of(record.get("key")) and "updated" in record:
+            history.summary(parts_of(record["summary"]), [inside(origin, "summary")], history.forget(()))
 
 
 def _add(history: Assembly, one: Found, plain: Record, beside: Record) -> None:
