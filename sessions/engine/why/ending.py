@@ -7,15 +7,19 @@ from collections.abc import Sequence
 from itertools import takewhile
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import ENDS, EventKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, ENDS, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Kind, Message, Role, Transcript
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import COMPACTION, Case
 from sessions.engine.why.filled import GIANT
-from sessions.engine.why.said import MOST_QUOTED
+from sessions.engine.why.said import MOST_QUOTED, quoted
 
 COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)(?=\s|$)")
 """How what is typed begins that asks for a compaction."""
+ALIKE = 30
+"""Characters of an event's words by which it is known to be told already."""
+_TRIMS = re.compile(r"\b(?:trim|reduce|truncate)\b", re.IGNORECASE)
+"""What an agent was to do that took nothing out."""
 LEAST_CHARS = 20
 """Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
 
@@ -23,6 +27,32 @@ LEAST_CHARS = 20
 def ending_sentence(weighed: Weighed) -> str:
     """That the last reply is empty, or alike again and again, or what stands unanswered at the end; else ""."""
     return _empty(weighed.transcript) or _unanswered(weighed)
+
+
+def end_in_other_words(transcript: Transcript, told: str) -> str:
+    """What else the record says at the end of a session that an error ended, in sentences; else ""."""
+    newest: dict[str, RecordedEvent] = {}
+    for event in transcript.events:
+        is_end = event.kind in (EventKind.ERROR, EventKind.SESSION_END) and event.request >= len(transcript.requests)
+        if is_end and not event.words.startswith(CUT_OFF):
+            newest[event.kind] = event
+    found = []
+    for event in newest.values():
+        words = quoted(event).replace('."', '"')
+        if words and words.strip('"…')[:ALIKE] not in told:
+            times = f" {event.count:,} times" if event.count > 1 else ""
+            found.append(
+                f"{'The run ended with' if event.kind == EventKind.SESSION_END else f'Before that{times}:'} {words}."
+            )
+    is_vain = any(_TRIMS.search(event.words) for event in newest.values())
+    return " ".join([*found, *([_of_tools(transcript)] if is_vain else [])])
+
+
+def _of_tools(transcript: Transcript) -> str:
+    """How few messages are more than calls of tools and results, where a history may be cut, in a sentence."""
+    said = [message for message in transcript.messages if message.role is not Role.SYSTEM]
+    n = sum(1 for message in said if not message.call_ids() and not message.result_ids())
+    return f"Of its {len(said):,} messages all but {n:,} are calls of tools and their results."
 
 
 def _unanswered(weighed: Weighed) -> str:

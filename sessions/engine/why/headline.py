@@ -12,7 +12,7 @@ from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.cache_use import cache_sentence
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
-from sessions.engine.why.ending import ending_sentence
+from sessions.engine.why.ending import end_in_other_words, ending_sentence
 from sessions.engine.why.falls import falls_sentence, largest_fall
 from sessions.engine.why.largest import listed_part, noted_size, peak_sentence, short_usage, total_sentence
 from sessions.engine.why.odd_usage import odd_usage
@@ -119,7 +119,9 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     fallen = falls_sentence(shared_facts(weighed).falls)
     is_end = lead.what == COMPACTION and lead.trigger != "manual" and lead.request >= len(weighed.transcript.requests)
     ends = "No answer follows it." if is_end and lead.request else ""
-    text = " ".join(filter(None, (lead_told.sentence, ends, lead.change, more, *beside(weighed), fallen, cache)))
+    ended = end_in_other_words(weighed.transcript, lead_told.sentence) if lead.what == ERROR else ""
+    told = (lead_told.sentence, ends, ended, lead.change, more, *beside(weighed), fallen, cache)
+    text = " ".join(filter(None, told))
     text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if lead.what == ERROR else "")))
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)

@@ -20,6 +20,8 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 """What clients put before the words of whoever refused."""
+_TYPE = re.compile(r"(?<=\S) (?:\w+\.)*[A-Z]\w*(?:Exception|Error)$")
+"""The name of an exception's class behind its words."""
 _FIGURE = re.compile(r"\d[\d,]{3,}")
 _SENTENCE = re.compile(r"[.\]*] |: (?=[A-Za-z])")
 _TAG = re.compile(r"</?[a-z-]+>")
@@ -315,6 +317,7 @@ def quoted(error: ProviderError | RecordedEvent) -> str:
     """Its own words between quotes, at most 120 characters: of longer ones the sentence with their first figure."""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said
+    said = _TYPE.sub("", said)
     said = _LITERAL.sub(lambda found: f"{found[0][:LITERAL_CHARS]}…{found[1]}", said)
     while len(said) > MOST_QUOTED and (relay := _RELAY.match(said)):
         said = said[relay.end() :]

@@ -28,7 +28,7 @@ from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT, Evidence
 from sessions.engine.why.ending import in_vain
-from sessions.engine.why.filled import filled_rows, said_row
+from sessions.engine.why.filled import filled_rows, is_data, said_row, smaller
 from sessions.engine.why.shared import Shared, nearly_all, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
 from sessions.engine.why.windows import held_at
@@ -68,6 +68,8 @@ AT_ONCE = 0.25
 SIZE = re.compile(r"\d[\d,]* of \d[\d,]* tokens")
 """What was refused of what is allowed, at the start of a clause."""
 OVER_LIMIT = "over the limit"
+MOST = 0.5
+"""Share of what the file holds from which one message that is data is what has to be sent otherwise."""
 NEAR = 0.5
 """Share of the limit from which a refusal was reached step by step: a lower threshold would have come before it."""
 ANEW = "Start a new session, or go back to an earlier point of this one."
@@ -375,8 +377,8 @@ def _way_out(case: Case) -> str:
         return CHANGES[WINDOW] if case.held.source == RECORDED else ""
     sent, limit = error.tokens or 0, error.limit or 0
     before = case.usage.context if case.usage is not None and not case.is_partial else 0
-    if limit and not case.position and case.true < NEAR * limit:
-        return UNSEEN
+    if instead := _instead(case, limit):
+        return instead
     if limit and NEAR * limit <= before < limit:
         # A threshold that lies under the limit, and was not reached or not asked, is no help as it is.
         lower = before if case.usual is not None and case.usual < limit else limit
@@ -387,6 +389,15 @@ def _way_out(case: Case) -> str:
         return "Go back to before it, and send less at once." if came >= AT_ONCE * limit else UNSEEN
     compacts = case.thresholds or case.weighed.transcript.compactions
     return f"Start a new session, or {'compact earlier' if compacts else 'send less'}."
+
+
+def _instead(case: Case, limit: int) -> str:
+    """What helps where one message of data is most of what the file holds, or nothing can be compacted; else ""."""
+    heaviest = case.filled.heaviest
+    is_most = heaviest is not None and case.filled.heaviest_tokens >= MOST * case.true
+    if heaviest is not None and is_most and is_data(case.weighed.transcript.messages[heaviest]):
+        return smaller(case) or ""
+    return UNSEEN if limit and not case.position and case.true < NEAR * limit else ""
 
 
 def _missing_facts(case: Case) -> list[str]:

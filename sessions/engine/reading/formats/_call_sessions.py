@@ -29,6 +29,10 @@ Found = Iterator[tuple[Record, tuple[str | int, ...]]]
 CALL, TOOL, AGENT = "llm", "tool", "agent"
 ENDS = ("outputs", "error", "end_time")
 """What a record of a run's end holds."""
+EMPTY_ANSWER = "the answer is empty; no usage and no finish reason is recorded"
+"""What is noted of a call whose answer has nothing in it."""
+MAX_COMPARED = 40
+"""Characters by which an error is known again that another span repeats."""
 _EMBEDS = re.compile("embed", re.IGNORECASE)
 
 
@@ -108,6 +112,7 @@ def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMess
         _threads.heard(threads[position], call, sent)
     call.sent = []
     threads[position].refuse(call.edits.error)
+    threads[position].refuse(call.edits.ended)
     if call.edits.asked:
         _threads.summarised(threads[position], call, sent)
 
@@ -254,13 +259,24 @@ def end_calls(calls: Sequence[TracedCall], ends: Iterable[RunEnd]) -> None:
     newest = {call.trace or call.group: call for call in calls}
     for end in sorted(ends, key=lambda end: not end.is_root):
         last = newest.get(end.trace)
-        if not end.error or last is None or last.edits.error is not None:
+        if not end.error or last is None:
+            continue
+        if last.edits.error is not None:
+            if end.is_root and last.edits.ended is None:
+                last.edits = replace(last.edits, ended=_other_end(end.error, last.edits.error))
             continue
         if _EMBEDS.search(end.kind):
             words = f"{EMBEDDING}: {error_body(end.error).words}"[:MAX_WORDS]
             last.edits = replace(last.edits, ended=Refusal(EventKind.SESSION_END, words=words))
         elif end.is_root:
             last.edits = replace(last.edits, ended=error_of(end.error, kind=EventKind.SESSION_END))
+
+
+def _other_end(error: str, refused: Refusal) -> Refusal | None:
+    """The end of a run whose last call failed, where it was told in other words than that call's error."""
+    words = error_body(error).words[:MAX_WORDS]
+    is_same = not words or words[:MAX_COMPARED] in refused.words or refused.words[:MAX_COMPARED] in words
+    return None if is_same else Refusal(EventKind.SESSION_END, words=words)
 
 
 @dataclass(frozen=True, slots=True)

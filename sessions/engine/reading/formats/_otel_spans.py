@@ -21,6 +21,8 @@ from sessions.engine.transcript.types import Origin
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
 EVENT = re.compile(r"gen_ai\.(?:(system|user|assistant|tool)\.message|choice)\Z")
 """Names of events that are messages of their span, by the conventions before 1.37; a choice is the answer."""
+LISTED, NAMED = "events", "event.name"
+"""The attribute of a span that lists such events, and the key of their names there."""
 DETAILS = "gen_ai.client.inference.operation.details"
 """An event whose attributes are its span's, by the conventions from 1.37 on."""
 WRAPPERS = ("message", "message_content", "tool_call")
@@ -127,6 +129,13 @@ def normal(message: Any) -> Any:
 def is_event(value: Any) -> bool:
     """Whether a span's event is a message."""
     return bool(EVENT.match(text_of(as_dict(value).get("name")))) and "attributes" in value
+
+
+def listed_events(span: Span) -> list[tuple[Record, Origin]]:
+    """The same in an attribute, as Pydantic AI and Logfire write them, each with its place."""
+    value, path = span.attributes.get(LISTED, (None, ()))
+    placed = ((as_dict(one), inside(span.origin, *path, n)) for n, one in enumerate(as_list(decoded(value))))
+    return [(one, at) for one, at in placed if EVENT.match(text_of(one.get(NAMED)))]
 
 
 def is_choice(event: Record) -> bool:
@@ -294,8 +303,9 @@ def _part(part: Any) -> Any:
 def _error_text(value: Record, attributes: Mapping[str, tuple[Any, Path]]) -> str:
     """What a failed span says went wrong: its status, its exceptions, its attributes; "" for one that did not fail."""
     status = as_dict(value.get("status"))
-    code = status.get("code", status.get("status_code"))
-    found = [text_of(status.get("message")) or text_of(status.get("description"))]
+    code = status.get("code", status.get("status_code", value.get("status_code")))
+    told = text_of(status.get("message")) or text_of(status.get("description"))
+    found = [told or text_of(value.get("status_message"))]
     for event in map(as_dict, as_list(value.get("events"))):
         held = event.get("attributes")
         pairs = held if isinstance(held, dict) else {

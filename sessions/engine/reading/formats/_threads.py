@@ -239,6 +239,9 @@ def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[Call
         return position
     if not sent:
         return _beside(threads, call, sent)
+    tried = (n for n in _recent(threads, call) if not threads[n].calls and threads[n].opened.owner == call.owner)
+    if call.owner and (position := next(tried, None)) is not None:
+        return position
     ranked = [(len(_shared(thread, sent)), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
     if shared:
@@ -366,7 +369,9 @@ def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) 
     """A call that shares no beginning: only what is new was sent, or the rest of a history that was cut."""
     last = thread.newest
     if _follows(last, call, sent):
-        extend(thread, call, sent)
+        # What stands before the results is the reply again, in another form.
+        is_echo = len(sent) > 1 and sent[0].role is Role.ASSISTANT and not call.continues
+        extend(thread, call, sent[is_echo:])
         return True
     kept = _survivors(thread.live, thread, sent)
     told = bool(sent) and any(

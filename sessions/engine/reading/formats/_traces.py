@@ -38,6 +38,8 @@ CACHE_READ_KEYS = (
     "ai.usage.cachedInputTokens",
 )
 """Attributes of a span that count what was read from a cache, a part of the input."""
+STRANDS = frozenset({"message", "finish_reason", "tool.result"})
+"""Around the blocks that Strands gives out for its spans."""
 REPLIES: tuple[Path, ...] = (
     ("message",),
     ("content",),
@@ -113,6 +115,8 @@ def trace_contents(message: Any) -> tuple[Content, ...]:
 def _fields(message: Any) -> Any:
     """A message with its JSON read, and its fields where it is written as Python writes them."""
     value = decoded(message)
+    if isinstance(value, dict) and value.keys() <= STRANDS and value.get("message"):
+        value = decoded(value["message"])
     if isinstance(value, list) and value and all(map(converse.is_block, value)):
         return {"content": value}
     return (fields_from_repr(value) or value) if isinstance(value, str) else value
@@ -132,6 +136,8 @@ def _message_contents(message: Record) -> tuple[Content, ...]:
     if calls := as_list(decoded(message.get("tool_calls"))) or as_list(decoded(extra)):
         message = {**message, "tool_calls": calls}
     said = message.get("content")
+    if message.get("role") == "tool" and "tool_call_id" not in message and text_of(message.get("id")):
+        message = {**message, "tool_call_id": message["id"]}
     if is_result(message) and isinstance(said, (dict, list)) and not any("type" in as_dict(part) for part in said):
         message = {**message, "content": dumps(said)}
     return chat_contents(message)

@@ -155,7 +155,7 @@ def _result(observation: Observation) -> CallMessage:
     return traces.result_said(
         observation.value.get("output"),
         files.inside(observation.origin, "output"),
-        _call_id(observation),
+        _call_id(observation) or text_of(as_dict(traces.decoded(observation.value.get("output"))).get("id")),
         observation.text("id"),
         is_error=observation.text("level") == "ERROR",
     )

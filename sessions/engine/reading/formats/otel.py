@@ -17,13 +17,14 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats import _calls as traced
 from sessions.engine.reading.formats import _otel_spans as otel
 from sessions.engine.reading.formats import _traces as traces
-from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
+from sessions.engine.reading.formats._call_sessions import EMPTY_ANSWER, RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._converse import is_block
 from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._otel_spans import Span
-from sessions.engine.reading.formats._provider_errors import error_of
+from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._values import as_dict, count_of
+from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
@@ -135,7 +136,7 @@ def _is_call(span: Span) -> bool:
     if (kind and kind.upper() != "LLM") or (operation and operation not in MODEL_CALLS):
         return False
     keys = (*SENT, *REPLIED, *VALUES) if kind else (*SENT, *REPLIED)
-    told = span.events or (span.error and (kind or operation))
+    told = span.events or otel.listed_events(span) or (span.error and (kind or operation))
     return bool(told) or any(key.startswith(keys) for key in span.attributes)
 
 
@@ -165,12 +166,18 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> traced.TracedCall:
             from_next="anthropic" not in span.text("gen_ai.provider.name", "gen_ai.system", "llm.provider").lower(),
             is_flagged=is_flagged(span),
             tokens_before=count_of(span.get(TOKENS_BEFORE)) or None,
-            error=error_of(span.error),
+            error=error_of(span.error) or _empty_answer(span, replied),
         ),
         above=tuple(above.id for above in itertools.takewhile(_is_layer, around)),
         owner=next((above.id for above in around if not _is_layer(above)), ""),
         is_counted=raw is not None,
     )
+
+
+def _empty_answer(span: Span, replied: Sequence[traced.CallMessage]) -> Refusal | None:
+    """That a call's answer is recorded and has nothing in it, where no usage tells what came."""
+    is_empty = not replied and any(span.get(key) == "" for key in (*REPLIED, VALUES[1]))
+    return Refusal(EventKind.ERROR, words=EMPTY_ANSWER) if is_empty and not _usage(span) else None
 
 
 def _is_layer(span: Span) -> bool:
@@ -203,6 +210,11 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced
             ]
         if found := [said for said in found if said.contents]:
             return found
+    if noted_events := otel.listed_events(span):
+        of_role = [
+            (m, at) for m, at in noted_events if (m.get(otel.NAMED) == "gen_ai.choice") == (role is Role.ASSISTANT)
+        ]
+        return traces.spoken([(otel.message_at([m], [at]), at) for m, at in of_role], role, stem)
     told = [(event, n) for event, n in span.events if otel.is_choice(event) == (role is Role.ASSISTANT)]
     return traces.spoken([(otel.normal(event), inside(span.origin, "events", n)) for event, n in told], role, stem)
 
