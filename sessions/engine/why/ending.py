@@ -18,8 +18,8 @@ COMMAND = re.compile(r"/(?:compact|compress|condense|summarize)(?=\s|$)")
 """How what is typed begins that asks for a compaction."""
 ALIKE = 30
 """Characters of an event's words by which it is known to be told already."""
-_TRIMS = re.compile(r"\b(?:trim|reduce|truncate)\b", re.IGNORECASE)
-"""What an agent was to do that took nothing out."""
+_TRIMS = re.compile(r"\bunable to (?:trim|reduce|truncate)\b", re.IGNORECASE)
+"""What an agent says of itself that could take nothing out."""
 LEAST_CHARS = 20
 """Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
 

@@ -38,7 +38,7 @@ _RELAY = re.compile(
 )
 """Who passed an error on, in front of its words."""
 LITERAL_CHARS = 24
-_LITERAL = re.compile(r"""['"][^\s'"]{60,}(['"])""")
+_LITERAL = re.compile(r"""['"][^\s'"]{45,}(['"])""")
 """Data that an error repeats."""
 _COUNT = r"(\d[\d,]*\d)"
 _PARTS = re.compile(
@@ -153,6 +153,10 @@ MEANINGS = (
     _meaning(r"(?:cancel+ed|aborted)\W*$", "it was broken off, and no reason is recorded", ""),
     _meaning(r"cancel+ed|aborted|interrupted by", "it was broken off", ""),
     _meaning(r"^compaction started$", UNFINISHED, ""),
+    _meaning(
+        r"without its required .{0,3}reasoning", "a message is sent without the reasoning that belongs to it",
+        "Update the SDK, or send such messages without their ids.",
+    ),
     _meaning(
         r"no tool call found for|tool.{0,40}must (?:be a response to|follow)|unexpected .?tool_use_id",
         "a tool result in it stands without its call", GO_BACK,

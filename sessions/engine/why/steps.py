@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, ErrorKind, EventKind
-from sessions.engine.transcript.types import ProviderError
+from sessions.engine.transcript.types import ProviderError, Role
 from sessions.engine.weigh.calibration.context_windows import RECORDED
 from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
 from sessions.engine.why.case import COMPACTION, MISSING, Case
@@ -152,11 +152,26 @@ def with_figures(case: Case, because: str) -> str:
     figures = over_limit(error) or newest_before(case) if error is not None and error.kind != ErrorKind.BODY else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
-    because = "; ".join(filter(None, (_stated_left(case), because)))
+    because = "; ".join(filter(None, (_open_call(case), _stated_left(case), because)))
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
     told = (because, _once(case, because), size, left, _left(case, because + size), none, in_vain(case))
     return "; ".join(filter(None, told))
+
+
+def _open_call(case: Case) -> str:
+    """The call that a compaction took out while it waited for its result, in a clause; else ""."""
+    if case.compaction is None or not case.gone:
+        return ""
+    messages, at = case.weighed.transcript.messages, case.compaction.boundary
+    open_calls = frozenset[str]().union(*(messages[i].call_ids() for i in case.gone))
+    late = [message for message in messages[at:] if message.result_ids() & open_calls]
+    if not late:
+        return ""
+    call = min(late[0].result_ids() & open_calls)
+    said = f"it took the call of {case.shared.tool_of.get(call) or 'a tool'}, whose result came after it"
+    is_answered = any(message.role is Role.ASSISTANT for message in messages[late[0].index :])
+    return said if is_answered else f"{said}, and no answer followed"
 
 
 def _stated_left(case: Case) -> str:
@@ -174,7 +189,9 @@ def _once(case: Case, because: str) -> str:
     if case.compaction is not None:
         return ONCE
     is_vain = case.before is not None and not case.before.gone and not previous.outside
-    return "the compaction right before took nothing out" if is_vain else ""
+    if is_vain:
+        return "the compaction right before took nothing out"
+    return ONCE if case.error is not None and case.error.kind != EventKind.SESSION_END else ""
 
 
 def _left(case: Case, told: str) -> str:

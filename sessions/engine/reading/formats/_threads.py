@@ -235,7 +235,7 @@ def reply(thread: CallThread, call: TracedCall) -> None:
 def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
     """The session of a call without an answer: it names it, answers its last call, shares most of it, has a rest."""
     told = (n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent))
-    if (position := next(told, None)) is not None:
+    if (position := _swapped(threads, call, sent)) is not None or (position := next(told, None)) is not None:
         return position
     if not sent:
         return _beside(threads, call, sent)
