@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 from typing import Any
@@ -72,3 +73,42 @@ def test_a_run_that_could_not_trim_says_so_beside_the_refusal() -> None:
     (line,) = lines_of([run, span(1, chat, "s0", "Input is too long for requested model.")])
     assert 'The run ended with "Unable to trim conversation context!".' in line
     assert "Of its 3 messages all but 1 are calls of tools and their results." in line
+
+
+def chat(sent: list[Any], tokens: int) -> dict[str, Any]:
+    """A call of chat completions and its answer, as a proxy logs it."""
+    answer = {"role": "assistant", "content": "It is green."}
+    usage = {"prompt_tokens": tokens, "completion_tokens": 5, "total_tokens": tokens + 5}
+    response = {"choices": [{"message": answer}], "usage": usage, "model": "gpt-4.1"}
+    return {"request": {"model": "gpt-4.1", "messages": sent}, "response": response}
+
+
+def test_a_picture_that_came_to_as_much_as_its_base64_leads() -> None:
+    head = bytes.fromhex("89504e470d0a1a0a0000000d49484452000003200000025808020000000000000000")
+    url = "data:image/png;base64," + base64.b64encode(head + bytes(90_000)).decode()
+    answer = {"role": "assistant", "content": "It is green."}
+    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+    said = [{"role": "user", "content": "Look at the page."}]
+    calls = [chat(said, 1_042), chat([*said, answer, picture], 84_617)]
+    (line,) = lines_of("\n".join(map(json.dumps, calls)), "a.jsonl")
+    assert line.startswith("Peak 84,617 tokens")
+    assert line.endswith("No compaction.")
+    assert (
+        "83,575 of them came with message 2: 120,048 characters of base64, which were counted as text (likely)" in line
+    )
+
+
+def test_a_system_prompt_that_grew_is_told_as_most_of_a_small_peak() -> None:
+    said = {"role": "user", "content": "Which flute suits a child of nine?"}
+    tools = " ".join(f"Tool {n} reads the list of members and the loans of {n} years." for n in range(500))
+    calls = [chat([{"role": "system", "content": text}, said], n) for text, n in (("Be short.", 27), (tools, 8_000))]
+    assert "of them are the system prompt." in " ".join(lines_of(json.dumps(calls)))
+
+
+def test_an_address_of_data_that_was_refused_is_told_with_its_length() -> None:
+    url = "data:image/jpeg;base64," + "A" * 70_000
+    picture = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]}
+    error = {"error": {"message": f"'{url[:100]}...' is not a valid absolute URI", "code": "invalid_payload"}}
+    line = lines_of({"request": {"model": "gpt-4.1", "messages": [picture]}, "response": error, "status": 400})[0]
+    assert "refused the address of a picture or file, not the size" in line
+    assert "the longest in it has 70,000 characters of base64" in line

@@ -221,7 +221,7 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
     over = f"; {counted(n, 'request')} had passed the threshold, {case.usual:,}" if n else ""
     if found:
-        because = f"{figures_of(error)}{found.because}, {words}{over}"
+        because = f"{figures_of(error)}{found.because}, {words}{over}{_longest_data(case, error)}"
         return Explanation(cause, Fact.WORDS, because, rows, advice=advice_of(error.words))
     who = "its error" if error.of_compaction else "the record"
     because = (
@@ -235,6 +235,13 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         removed = ", none of which removed a message" if kept_all else ""
         because += f"; {len(before):,} compactions in a row came before it{removed}, and no answer"
     return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
+
+
+def _longest_data(case: Case, error: ProviderError) -> str:
+    """The length of the longest base64 of what was refused, in a clause, where the error repeats some; else ""."""
+    leaves = (leaf for i in case.tail for leaf in case.weighed.transcript.messages[i].leaves())
+    n = max((leaf.media.n_base64 for leaf in leaves if leaf.media), default=0) if "data:" in error.words else 0
+    return f"; the longest in it has {n:,} characters of base64" if n else ""
 
 
 def _in_vain(case: Case, error: ProviderError) -> list[RecordedCompaction]:

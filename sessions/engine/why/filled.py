@@ -22,6 +22,8 @@ LEAST = 1_000
 """Tokens from which a size is told."""
 PLAIN = frozenset({"replies", "prompts", "other", "tools"})
 DATA = "data as text (base64 or the like)"
+FEW, AS_PICTURE = 0.2, 10
+"""Tokens for each character of base64 that is counted as text, at least; times what a picture comes to, from which."""
 LEAST_DATA, NO_BLANKS, MIXED = 20_000, 0.03, 0.25
 """Bytes, and shares of them, from which a text is data: of base64 nearly half are capitals or digits."""
 
@@ -69,7 +71,18 @@ def brought(weighed: Weighed, steps: range, whole: int, lead: str = "") -> str:
     of = f"{counted(n, 'result')} of " if n else ""
     spans = (messages[weighed.steps[k].start : weighed.steps[k].stop] for k in steps_of[name])
     as_data = f", {DATA}" if all(any(is_data(message) for message in span) for span in spans) else ""
+    as_data = as_data or _as_text(weighed, steps_of[name], tokens)
     return f"{lead}{tokens:,} of them came with {of}{name}{as_data}"
+
+
+def _as_text(weighed: Weighed, steps: list[int], came: int) -> str:
+    """That what came with pictures fits the length of their base64, and not what pictures come to, in a clause."""
+    spans = [range(weighed.steps[k].start, weighed.steps[k].stop) for k in steps]
+    leaves = (leaf for span in spans for i in span for leaf in weighed.transcript.messages[i].leaves())
+    n = sum(leaf.media.n_base64 for leaf in leaves if leaf.media and leaf.kind is Kind.IMAGE)
+    counted = sum(weighed.tokens[i] for span in spans for i in span)
+    is_text = FEW * n <= came <= n and came >= AS_PICTURE * counted
+    return f": {n:,} characters of base64, which were counted as text (likely)" if is_text else ""
 
 
 def heaviest_words(case: Case) -> str:
@@ -80,6 +93,8 @@ def heaviest_words(case: Case) -> str:
     message = messages[found.heaviest]
     tool = source_of(message, case.shared.tool_of)
     brought = DATA if is_data(message) else "" if tool in PLAIN else tool
+    if n_put := _put_in(message):
+        brought = f"with {counted(n_put, 'source')} put into it"
     n_files = sum(leaf.kind is Kind.DOCUMENT for leaf in message.leaves())
     # What a document comes to is known only of the provider.
     brought = f"with {counted(n_files, 'document')}" if n_files else brought
@@ -106,11 +121,25 @@ def smaller(case: Case) -> str | None:
         return None
     if is_data(messages[found.heaviest]):
         return "Send the file as a document, or its text, not as base64."
+    if _put_in(messages[found.heaviest]):
+        return "Put in less: fewer sources, or parts of them."
     return (
         "Paste it in parts, or name the file."
         if source_of(messages[found.heaviest], case.shared.tool_of) == "prompts"
         else None
     )
+
+
+def _put_in(message: Message) -> int:
+    """How many texts that a client found are most of a prompt, as Open WebUI puts them in; 0 where they are not."""
+    sizes = [block.n_chars for block in message.blocks if block.kind is Kind.TEXT and block.name]
+    is_most = message.typed and 2 * sum(sizes) > sum(block.n_chars for block in message.blocks)
+    return len(sizes) if is_most else 0
+
+
+def can_be_less(message: Message) -> bool:
+    """Whether what a message holds can be sent in another form, or in parts: data as text, or what was put into it."""
+    return is_data(message) or _put_in(message) > 0
 
 
 def is_data(message: Message) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,6 +32,8 @@ PLAIN = {
     causes.GREW: 4.5,
 }  # fmt: skip
 NORMAL = frozenset({causes.REACHED, causes.MANUAL, causes.SWITCH, causes.CANNOT_TELL})
+ONE_ITEM = re.compile(r"came with (?:1 result|message)|, data as text")
+"""What a size says of which one result or message is most."""
 NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS, MANY_ALIKE = 2, 3
@@ -178,7 +181,9 @@ def _uneventful(weighed: Weighed) -> Headline:
     # Where no message stands in the file, as in a server's log, nothing shows that there was none.
     none = "No compaction." if transcript.messages else ""
     sizes = (size,) if cache else (size, total_sentence(weighed))
-    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), trouble, cache, none, *sizes)
+    # What one item brought is told first, whatever else is so.
+    sized = (*sizes, trouble, cache, none) if ONE_ITEM.search(size) else (trouble, cache, none, *sizes)
+    told = (leads, change, trouble, cache) if leads else (listed_part(weighed), *sized)
     text = " ".join(filter(None, (*told, notes, ending_sentence(weighed))))
     text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:

@@ -35,8 +35,9 @@ LESS = {
 PART_OF_WINDOW, PART_OF_FIRST, LARGE_PART, LEAST_SYSTEM = 4, 2, 10, 10_000
 """A listed part over one in so many tokens of the window, or of the first request, is told, and with what helps from a
 tenth of the window; system prompt and tools from so many tokens."""
-LEAST_FIRST, PART_TYPED = 5_000, 0.25
-"""Tokens of the first request from which it is told what is no message's of them, and the share that may be one's."""
+LEAST_FIRST, PART_TYPED, NEARLY_ALL = 5_000, 0.25, 0.9
+"""Tokens of the first request from which it is told what is no message's of them, the share that may be one's,
+and the share of a peak from which a system prompt is nearly all of it."""
 LEAST_TOGETHER, MANY_PEAKS = 50_000, 4
 """Tokens, and times the peak, from which what all requests sent is told."""
 LEAST_CUT = 500
@@ -135,15 +136,18 @@ def peak_sentence(weighed: Weighed) -> str:
         # A usage that adds up several calls, or content that the file does not hold.
         return f"{said}, as reported; the file explains {made:,} of them."
     if 100 * peak < held.window and held.source != ANSWER:
-        return f"{said}{jump}."
+        return f"{said}{jump}{_system_message(weighed, at, peak)}."
     if not held.is_known:
-        return f"{said}{jump}{_heaviest(weighed, at, peak) or _at_first(weighed, peak)}. The model's window is unknown."
+        part = _heaviest(weighed, at, peak) or _system_message(weighed, at, peak) or _at_first(weighed, peak)
+        return f"{said}{jump}{part}. The model's window is unknown."
     window = writer_of(weighed.transcript).own_window(held.window)
     if peak > held.window:
         return f"{said}, {_over(weighed, peak, held, window, jump)}"
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ") or _heaviest(weighed, at, peak)
     whole = "the window" if window == held.window else f"the {window:,} usable"
-    from_start = _standing(weighed, peak) or ("" if doubled else _at_first(weighed, peak))
+    from_start = (
+        _standing(weighed, peak) or _system_message(weighed, at, peak) or ("" if doubled else _at_first(weighed, peak))
+    )
     whole = f"the window, recorded as {window:,}" if held.source == RECORDED and window == held.window else whole
     return f"{said}, {100 * peak / window:.0f}% of {whole}{cached}{jump}{came}{from_start}."
 
@@ -167,6 +171,14 @@ def _heaviest(weighed: Weighed, at: int, peak: int) -> str:
     if heaviest is None or weighed.tokens[heaviest.index] < max(LEAST_SYSTEM, peak / 2):
         return ""
     return f"; message {heaviest.index:,}{f', {DATA},' if is_data(heaviest) else ''} is most of them by itself"
+
+
+def _system_message(weighed: Weighed, at: int, peak: int) -> str:
+    """That half of a peak or more is a system prompt among the messages, in a clause; else ""."""
+    span = weighed.transcript.messages[: weighed.steps[at].stop] if at < len(weighed.steps) else ()
+    tokens = max((weighed.tokens[one.index] for one in span if one.role is Role.SYSTEM), default=0)
+    how_many = "nearly all" if tokens > NEARLY_ALL * peak else f"about {tokens:,}"
+    return f"; {how_many} of them are the system prompt" if tokens >= max(LEAST_FIRST, peak / 2) else ""
 
 
 def _cached(usage: Usage | None) -> str:

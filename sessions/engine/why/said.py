@@ -224,6 +224,11 @@ MEANINGS = (
         "Try again, or choose another model.",
     ),
     _meaning(
+        r"data:.{0,120}not a valid .{0,20}ur[il]",
+        "the provider refused the address of a picture or file, not the size",
+        "Upload it, or send it smaller.",
+    ),
+    _meaning(
         r"max_tokens|max_completion_tokens|invalid.{0,40}(?:request|param|value|argument)|unsupported|not (?:a )?valid"
         r"|(?:unrecognized|unknown|unexpected).{0,20}(?:argument|param)",
         "the request was not accepted as it was made", "",

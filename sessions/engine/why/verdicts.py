@@ -28,7 +28,7 @@ from sessions.engine.why.account import Explanation, Fact, beside, remaining
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING, Case
 from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, WINDOW, WRONG_COUNT, Evidence
 from sessions.engine.why.ending import in_vain
-from sessions.engine.why.filled import filled_rows, is_data, said_row, smaller
+from sessions.engine.why.filled import can_be_less, filled_rows, said_row, smaller
 from sessions.engine.why.shared import Shared, nearly_all, shared_facts, thresholds_of
 from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
 from sessions.engine.why.windows import held_at
@@ -386,7 +386,8 @@ def _way_out(case: Case) -> str:
     came = sum(case.weighed.tokens[i] for i in case.tail)
     if limit and sent - (before or limit) > AT_ONCE * limit:
         # What came since may be no message of the file: then its system prompt and tools are too large.
-        return "Go back to before it, and send less at once." if came >= AT_ONCE * limit else UNSEEN
+        is_here = came >= AT_ONCE * limit or (before and came >= MOST * case.true)
+        return "Go back to before it, and send less at once." if is_here else UNSEEN
     compacts = case.thresholds or case.weighed.transcript.compactions
     return f"Start a new session, or {'compact earlier' if compacts else 'send less'}."
 
@@ -395,7 +396,7 @@ def _instead(case: Case, limit: int) -> str:
     """What helps where one message of data is most of what the file holds, or nothing can be compacted; else ""."""
     heaviest = case.filled.heaviest
     is_most = heaviest is not None and case.filled.heaviest_tokens >= MOST * case.true
-    if heaviest is not None and is_most and is_data(case.weighed.transcript.messages[heaviest]):
+    if heaviest is not None and is_most and can_be_less(case.weighed.transcript.messages[heaviest]):
         return smaller(case) or ""
     return UNSEEN if limit and not case.position and case.true < NEAR * limit else ""
 

@@ -67,6 +67,7 @@ def sessions_of(
         if position is None:
             position = _opened(threads, call, runs=runs)
         thread = threads[position]
+        _threads.change_system(thread, call)
         call.sent = []
         thread.refuse(call.edits.error)
         _threads.flag(thread, call)

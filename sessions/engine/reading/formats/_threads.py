@@ -18,8 +18,9 @@ from sessions.engine.transcript.types import Content, Kind, Role
 
 N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
-LEAST_REST, LEAST_SUMMARY = 2, 40
-"""Messages of a history that a call has a rest of; characters of an answer that is known again as a summary."""
+LEAST_REST, LEAST_SUMMARY, TWICE = 2, 40, 2
+"""Messages of a history that a call has a rest of; characters of an answer that is known again as a summary;
+times the first system prompt from which a later one stands for it."""
 ASKED_CHARS = 2_000
 _ASKS_FOR = re.compile(
     r"\b(?:summar|condens|compress|compact|extract)\w*\b.{0,120}\b(?:conversation|history|messages|context|transcript)",
@@ -220,6 +221,17 @@ def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) ->
                 thread.live.append(len(thread.steps) - 1)
             if thread.runs and any(map(is_compaction, said.contents)):
                 _on_server(thread, call, len(thread.calls))
+
+
+def change_system(thread: CallThread, call: TracedCall) -> None:
+    """A system prompt that later calls send at twice the length, or more, stands in place of the first one."""
+    new = next((said for said in call.sent if said.role is Role.SYSTEM), None)
+    first = thread.steps[0].said if thread.steps else None
+    if new is None or first is None or first.role is not Role.SYSTEM or first.key == new.key:
+        return
+    n_new, n_first = (sum(len(content.text) for content in said.contents) for said in (new, first))
+    if n_new >= TWICE * n_first:
+        thread.steps[0].said = new
 
 
 def reply(thread: CallThread, call: TracedCall) -> None:
