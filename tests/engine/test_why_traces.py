@@ -62,7 +62,7 @@ def test_answers_with_nothing_in_them_are_counted_and_the_run_s_own_words_told()
     run = span(0, {"openinference.span.kind": "AGENT"}, error=f"{words} ValueError")
     (line,) = lines_of([run, *(span(n + 1, one, parent="s0") for n, one in enumerate(sent))])
     assert f'the record says "{words}"' in line
-    assert 'Before that 2 times: "the answer is empty; no usage and no finish reason is recorded".' in line
+    assert 'The record also says 2 times "the answer is empty; no usage and no finish reason is recorded".' in line
 
 
 def test_a_run_that_could_not_trim_says_so_beside_the_refusal() -> None:
@@ -112,3 +112,35 @@ def test_an_address_of_data_that_was_refused_is_told_with_its_length() -> None:
     line = lines_of({"request": {"model": "gpt-4.1", "messages": [picture]}, "response": error, "status": 400})[0]
     assert "refused the address of a picture or file, not the size" in line
     assert "the longest in it has 70,000 characters of base64" in line
+
+
+ZEPH = """
+{0}:00Z  INFO zeph_core::agent: system prompt rebuilt tokens=12041 skills=9
+{0}:01Z DEBUG zeph_core::agent::context: should_compact cached_tokens=15371 threshold=11700 should_compact=true
+{0}:09Z  INFO zeph_core::agent::context: context compaction complete cached_tokens=12329 threshold=11700
+{0}:14Z  INFO zeph_llm::openai: chat completed prompt_tokens=12940 completion_tokens=140
+{0}:20Z ERROR zeph_llm::openai: chat request failed status=400 body={{"error": {{"code": "context_length_exceeded"}}}}
+{0}:21Z ERROR zeph_core::agent: turn failed error=LLM request failed: status 400 Bad Request
+"""
+SUNA = """
+backend-1   | {0}:01,200 - INFO - LLM API call successful, finish_reason=tool_calls
+backend-1   | {0}:11,400 - INFO - Thread 02f1 token count: 158640/120000 (132.2%)
+backend-1   | {0}:11,500 - INFO - Automatic summarization disabled. Skipping token count check and summarization.
+backend-1   |
+backend-1   | {0}:12,600 - WARNING - Attempt 1/3: BadRequestError: exceed context limit: 174167 + 64000 > 200000
+backend-1   | {0}:42,219 - ERROR - Failed to make LLM API call after 3 attempts
+"""
+
+
+def test_a_log_tells_one_refusal_once_and_what_its_compaction_left() -> None:
+    (line,) = lines_of(ZEPH.format("2026-03-13T10:04"), "a.log")
+    assert line.startswith("Refused at request 1: the last compaction left 12,329 tokens, still over its threshold of")
+    assert "11,700, and its system prompt alone has 12,041" in line
+    assert "status 400 Bad Request" not in line
+
+
+def test_a_log_behind_the_names_of_containers_says_that_nothing_is_compacted() -> None:
+    (line,) = lines_of(SUNA.format("2025-04-27 22:48"), "a.log")
+    assert "64,000 of them for the reply; the other 174,167 fit" in line
+    words = '"Automatic summarization disabled", at 158,640 tokens by its own count, where its own limit is 120,000'
+    assert words in line

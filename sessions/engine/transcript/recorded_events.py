@@ -28,6 +28,8 @@ OWN_ESTIMATE = "own estimate"
 """What a warning says that tells an agent's estimate of its context, where no usage is recorded."""
 OF_TURNS = "counts of turns"
 """How a warning begins that tells usage of several calls together, of a session whose single calls have none."""
+STILL_OVER = "still over its threshold"
+"""What the words of a ``COMPACTION_LEFT`` say where the next one is due at once."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
 

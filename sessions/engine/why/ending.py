@@ -41,9 +41,8 @@ def end_in_other_words(transcript: Transcript, told: str) -> str:
         words = quoted(event).replace('."', '"')
         if words and words.strip('"…')[:ALIKE] not in told:
             times = f" {event.count:,} times" if event.count > 1 else ""
-            found.append(
-                f"{'The run ended with' if event.kind == EventKind.SESSION_END else f'Before that{times}:'} {words}."
-            )
+            is_end = event.kind == EventKind.SESSION_END
+            found.append(f"{'The run ended with' if is_end else f'The record also says{times}'} {words}.")
     is_vain = any(_TRIMS.search(event.words) for event in newest.values())
     return " ".join([*found, *([_of_tools(transcript)] if is_vain else [])])
 

@@ -152,7 +152,7 @@ def with_figures(case: Case, because: str) -> str:
     figures = over_limit(error) or newest_before(case) if error is not None and error.kind != ErrorKind.BODY else ""
     if not all(figure in because for figure in FIGURE.findall(figures)):
         because = f"{figures}; {because}"
-    because = "; ".join(filter(None, (_open_call(case), _stated_left(case), because)))
+    because = "; ".join(filter(None, (_open_call(case), stated_left(case), because)))
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
     told = (because, _once(case, because), size, left, _left(case, because + size), none, in_vain(case))
@@ -174,11 +174,13 @@ def _open_call(case: Case) -> str:
     return said if is_answered else f"{said}, and no answer followed"
 
 
-def _stated_left(case: Case) -> str:
-    """What the record itself says that a compaction left, in a clause; else ""."""
-    events = case.weighed.transcript.events if case.what == COMPACTION else ()
-    kind = EventKind.COMPACTION_LEFT
-    return next((e.words for e in events if e.kind == kind and e.request == case.request), "")
+def stated_left(case: Case) -> str:
+    """What the record itself says that this compaction, or the last one, left, in a clause; else ""."""
+    told = [event for event in case.weighed.transcript.events if event.kind == EventKind.COMPACTION_LEFT]
+    if case.what == COMPACTION:
+        return next((event.words for event in told if event.request == case.request), "")
+    words = next((event.words for event in reversed(told) if event.request <= case.request), "")
+    return f"the last compaction{words.removeprefix('it')}" if words.startswith("it left") else words
 
 
 def _once(case: Case, because: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import request_words
-from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, ErrorKind, EventKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import ATTEMPTS, ENDS, STILL_OVER, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Label, ProviderError, Role, Transcript
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -30,7 +30,7 @@ from sessions.engine.why.causes import CANNOT_TELL, CAUSES, CHANGES, UNDECIDED, 
 from sessions.engine.why.ending import in_vain
 from sessions.engine.why.filled import can_be_less, filled_rows, said_row, smaller
 from sessions.engine.why.shared import Shared, nearly_all, shared_facts, thresholds_of
-from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, with_figures
+from sessions.engine.why.steps import NO_FIGURE, account_of, far_under, most_useful, stated_left, with_figures
 from sessions.engine.why.windows import held_at
 
 FAMILIES: tuple[Callable[[Case], Iterable[Explanation]], ...] = (
@@ -394,6 +394,8 @@ def _way_out(case: Case) -> str:
 
 def _instead(case: Case, limit: int) -> str:
     """What helps where one message of data is most of what the file holds, or nothing can be compacted; else ""."""
+    if STILL_OVER in stated_left(case):
+        return "Raise that threshold, or shorten the system prompt and tools."
     heaviest = case.filled.heaviest
     is_most = heaviest is not None and case.filled.heaviest_tokens >= MOST * case.true
     if heaviest is not None and is_most and can_be_less(case.weighed.transcript.messages[heaviest]):

@@ -17,6 +17,8 @@ _LEAD = re.compile(
     r"|[\w.]{3,60}:(?= )(?<!rror:)|[-|](?= ))"
 )
 """A part of what a line has in front of its words: a time, a level, who writes."""
+CONTAINER = re.compile(r"^[\w.-]+ +\| (?=\S)|^[\w.-]+ +\|\s*$")
+"""Which container wrote a line, as Docker Compose has it in front."""
 LOGGED = re.compile(
     rf"\ufeff?(?:(?:time=)?\[?{_TIME}|{_CLOCK} |\[?(?:{LEVEL})\b|{_UPTIME}|\[GIN\]|(?:slot|srv|que) +\w+ ?(?:\(\))?: "
     r"|(?:main|llama_\w+|load_\w+|ggml_\w+|print_info|common_\w+): |prompt eval time =| +(?:eval|total) time =)"

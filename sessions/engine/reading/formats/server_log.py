@@ -25,7 +25,7 @@ from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Record, parsed, seconds
 from sessions.engine.reading.jsonio import Line, too_long
-from sessions.engine.transcript.recorded_events import CUT_OFF, CUTS, SERVER, EventKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUTS, SERVER, STILL_OVER, EventKind
 from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
 
 _MARK = re.compile(rf"\b(?:{lines.LEVEL}) \[([\w-]{{8,}})\] [\w.]+: ")
@@ -62,8 +62,16 @@ _SHRUNK = re.compile(
     r"|(?:compact|compress|condens|summari[sz])\w*\b.{0,80}?(\d[\d,]{3,})(?: tokens)? *(?:->|→|to) *~?([\d,]+) tokens",
     re.IGNORECASE,
 )
+_WEIGHED = re.compile(r"\bcached_tokens=(\d+) threshold=(\d+)|\btoken count: (\d+)/(\d+)")
+"""What an agent counts before it compacts, and its threshold."""
+_DONE = re.compile(r"\bcompact\w* (?:complete|done|finished)\b.*?tokens=(\d+) threshold=(\d+)")
+_STANDING = re.compile(r"\bsystem prompt\b.{0,20}\btokens=(\d+)")
+_OFF = re.compile(r"\b(?:auto\w* )?(?:summari[sz]|compact|compress)\w*(?: is)? (?:disabled|off)\b", re.IGNORECASE)
+_ANSWERED = re.compile(r"\bLLM API call successful\b")
+SOON = 5
+"""Seconds within which an error without a size tells again of the refusal before it."""
 _ENDED = re.compile(r"(?:finish|stop|done)_?reason['\"]?[=:] ?['\"]?(\w+)", re.IGNORECASE)
-_TOLD = (_BODY, _SENT, _NEW, _CUT, _OLLAMA_CUT, _API_CALL, _COUNTS, _SHRINKS, _SHRUNK)
+_TOLD = (_BODY, _SENT, _NEW, _CUT, _OLLAMA_CUT, _API_CALL, _COUNTS, _SHRINKS, _SHRUNK, _DONE)
 """What no other log has than a server's of a model, or an agent's."""
 _RAISED = re.compile(r"[\w.]+(?:Error|Exception)\b")
 SHARE, CALLS, ERRORS = 0.3, 60, 15
@@ -82,7 +90,8 @@ class _Format(Format):
     def sniff(self, head: Head) -> Sniff | None:
         text = head.data.decode("utf-8", "replace")
         # Another format's lines may stand behind those of a log.
-        held = [line for line in text.split("\n") if line.strip() and not line.startswith(("{", '["', "[{"))]
+        plain = (lines.CONTAINER.sub("", line) for line in text.split("\n"))
+        held = [line for line in plain if line.strip() and not line.startswith(("{", '["', "[{"))]
         n = sum(bool(lines.LOGGED.match(line)) for line in held)
         # A body is printed over any number of lines.
         is_log = n and (n >= SHARE * len(held) or _BODY.search(text))
@@ -109,10 +118,15 @@ class _Format(Format):
 
 @dataclass(slots=True)
 class _Session:
-    """What the lines of one session told, in order: calls, errors, sizes before and after a compaction (0: unknown)."""
+    """What the lines of one session told, in order: calls, errors, sizes before and after a compaction (0: unknown).
+
+    ``weighed`` is what the agent counted last, and its threshold, ``standing`` its count of system prompt and tools.
+    """
 
     told: list[TracedCall | Refusal | tuple[int, int]] = field(default_factory=list)
     last: TracedCall | None = None
+    weighed: tuple[int, int] = (0, 0)
+    standing: int = 0
     shrinks: int | None = None
 
     def transcript(self, measure: Measured, name: str, settings: Refusal | None, room: int) -> Transcript:
@@ -166,6 +180,8 @@ class _Reading:
         self.window = self.whole = self.n_slots = 0
         self.cuts: list[tuple[int, int]] = []
         self.last_error: tuple[str, float | None] = ("", None)
+        self.refused_at: float | None = None
+        self.off = ""
 
     def transcripts(self, measure: Measured, stem: str) -> tuple[Transcript, ...]:
         """The sessions: of the messages where bodies of requests were printed, else of the calls alone."""
@@ -179,7 +195,7 @@ class _Reading:
 
     def _room(self) -> str:
         """How the server divides its context, and what it did with a longer prompt, in words; "" for neither."""
-        words = f"the server's context is {self.window:,} tokens" if self.cuts and self.window else ""
+        words = f"the server's context is {self.window:,} tokens" if self.cuts and self.window else self.off
         if self.n_slots > 1 and 0 < self.window * self.n_slots <= self.whole:
             words = f"the context of {self.whole:,} is divided among {self.n_slots} slots, {self.window:,} each"
         if not self.cuts:
@@ -193,7 +209,7 @@ class _Reading:
         if line.data is None:
             self.skipped.append(line.skipped(too_long(line)))
             return
-        text = line.data.decode("utf-8", "replace").removeprefix("\ufeff")
+        text = lines.CONTAINER.sub("", line.data.decode("utf-8", "replace").removeprefix("\ufeff"))
         timed = lines.TIMED.match(text)
         if self.body and not timed and len(self.body.data) <= MAX_LINE_BYTES:
             self._more(self.body, line, line.data)
@@ -252,7 +268,10 @@ class _Reading:
             found = Refusal(EventKind.ERROR, words=words)
         if found is None or (found.words, self.time) == self.last_error:
             return
-        self.last_error = found.words, self.time
+        is_again = self.refused_at is not None and self.time is not None and self.time - self.refused_at <= SOON
+        if not found.of_size and is_again:
+            return
+        self.last_error, self.refused_at = (found.words, self.time), self.time if found.of_size else None
         task = _TASK.search(text)
         call = self.tasks.get(int(task[1])) if task else self.newest
         if call is None or call.replied:
@@ -348,6 +367,35 @@ class _Reading:
         self.session.shrinks = None
         return True
 
+    def weighed(self, found: re.Match[str], text: str) -> bool:
+        """What the agent counted, and the threshold that it held it against."""
+        size, limit = (lines.count(digits) for digits in found.groups() if digits)
+        if _DONE.search(text):
+            own = f", and its system prompt alone has {n:,}" if (n := self.session.standing) >= limit else ""
+            over = f", {STILL_OVER} of {limit:,}{own}" if size >= limit else ""
+            words = f"it left {size:,} tokens{over}"
+            self.session.told += [Refusal(EventKind.COMPACTION_LEFT, words=words), (self.session.weighed[0], size)]
+        self.session.weighed = size, limit
+        return True
+
+    def stands(self, found: re.Match[str], _: str) -> bool:
+        """What the agent counts of its system prompt and tools."""
+        self.session.standing = lines.count(found[1])
+        return True
+
+    def is_off(self, found: re.Match[str], _: str) -> bool:
+        """That the agent does not compact by itself, with what it counted and its own limit."""
+        size, limit = self.session.weighed
+        counted = f", at {size:,} tokens by its own count, where its own limit is {limit:,}" if limit else ""
+        self.off = f'the log says "{found[0]}"{counted}'
+        return True
+
+    def answered(self, _: re.Match[str], __: str) -> bool:
+        """A call that was answered, without counts; how it ended may stand behind it."""
+        self._opened(TracedCall([], []))
+        self.newest = None
+        return False
+
     def ended(self, found: re.Match[str], _: str) -> bool:
         """How the newest reply ended, where that was at a limit."""
         reason, call = cut_in([found[1]]), self.session.last
@@ -362,6 +410,7 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[_Reading, re.Match[str], str], bo
     (_TIMING, _Reading.timing), (_MADE, _Reading.made), (_SENT, _Reading.sent),
     (_SLOTS, _Reading.slots), (_WHOLE, _Reading.context), (_SLOT, _Reading.room), (_WINDOW, _Reading.room),
     (_API_CALL, _Reading.counted), (_COUNTS, _Reading.counted), (_SHRINKS, _Reading.shrinking),
-    (_SHRUNK, _Reading.shrunk), (_ENDED, _Reading.ended),
+    (_WEIGHED, _Reading.weighed), (_STANDING, _Reading.stands), (_OFF, _Reading.is_off),
+    (_ANSWERED, _Reading.answered), (_SHRUNK, _Reading.shrunk), (_ENDED, _Reading.ended),
 )  # fmt: skip
 """What lines tell, and who takes it; the first that says that a line tells nothing else ends it."""
