@@ -5,9 +5,12 @@ from __future__ import annotations
 import base64
 import io
 import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
-from sessions.engine.reading.reading import read_transcripts
+from sessions.engine.reading.reading import read_contents, read_transcripts
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import headline
 from sessions.engine.why.verdicts import verdicts_of
@@ -144,3 +147,42 @@ def test_a_log_behind_the_names_of_containers_says_that_nothing_is_compacted() -
     assert "64,000 of them for the reply; the other 174,167 fit" in line
     words = '"Automatic summarization disabled", at 158,640 tokens by its own count, where its own limit is 120,000'
     assert words in line
+
+
+def test_autogen_studios_database_tells_how_a_run_failed(tmp_path: Path) -> None:
+    """Each agent of a team makes calls of its own; the largest that was answered is told beside the last."""
+    path = tmp_path / "studio.db"
+    client = {"config": {"model": "gpt-4o"}}
+    team = {"config": {"participants": [{"config": {"model_client": client}}]}}
+    said = [("user", None), ("researcher", 97_386), ("verifier", 32_462)]
+    usages = [{"prompt_tokens": n, "completion_tokens": 44} if n else None for _, n in said]
+    with closing(sqlite3.connect(path)) as base, base:
+        base.execute("CREATE TABLE session (id, name, team_id)")
+        base.execute("CREATE TABLE team (id, component)")
+        base.execute("CREATE TABLE run (id, session_id, status, task, error_message)")
+        base.execute("CREATE TABLE message (id, config, session_id, run_id)")
+        base.execute("INSERT INTO session VALUES (1, 'Valuations', 3)")
+        base.execute("INSERT INTO team VALUES (3, ?)", (json.dumps(team),))
+        words = "maximum context length is 128000 tokens. However, your messages resulted in 209101 tokens."
+        base.execute("INSERT INTO run VALUES (7, 1, 'error', '{}', ?)", (f"Error code: 400 - {words}",))
+        for n, ((source, _), usage) in enumerate(zip(said, usages, strict=True)):
+            message = {"source": source, "type": "TextMessage", "content": "Are they cheap?", "models_usage": usage}
+            base.execute("INSERT INTO message VALUES (?, ?, 1, 7)", (n, json.dumps(message)))
+    with path.open("rb") as file:
+        parsed = read_transcripts(file, path.name)
+        (session,) = parsed.transcripts
+        (content,) = read_contents(file, parsed.format, session.messages[1])
+    assert (session.title, session.model, content.text) == ("Valuations", "gpt-4o", "Are they cheap?")
+    line = headline(weighed := weigh(session), verdicts_of(weighed))
+    assert line.startswith("Refused at request 2: 209,101 of 128,000 tokens; the request before had 32,462, an earlier")
+    assert "an earlier one 97,386" in line
+    assert line.endswith("Set a threshold under 128,000 tokens.")
+
+
+def test_replies_that_end_at_one_size_are_told() -> None:
+    said = [{"role": "user", "content": "Write a long tale."}]
+    calls = [chat([*said, {"role": "user", "content": f"Part {n}."}], 1_284) for n in range(2)]
+    for call in calls:
+        call["response"]["usage"]["completion_tokens"] = 9_577
+    text = " ".join(lines_of(json.dumps(calls)))
+    assert "2 replies have exactly 9,577 tokens, and no limit is recorded: why they end alike is not known." in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from itertools import takewhile
 
@@ -20,13 +21,15 @@ ALIKE = 30
 """Characters of an event's words by which it is known to be told already."""
 _TRIMS = re.compile(r"\bunable to (?:trim|reduce|truncate)\b", re.IGNORECASE)
 """What an agent says of itself that could take nothing out."""
+LEAST_SIZE, LEAST_OF_ONE = 1_000, 2
+"""Tokens of replies, and how many of them, that are told where they have exactly as many."""
 LEAST_CHARS = 20
 """Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
 
 
 def ending_sentence(weighed: Weighed) -> str:
     """That the last reply is empty, or alike again and again, or what stands unanswered at the end; else ""."""
-    return _empty(weighed.transcript) or _unanswered(weighed)
+    return _empty(weighed.transcript) or _unanswered(weighed) or _of_one_size(weighed.transcript)
 
 
 def end_in_other_words(transcript: Transcript, told: str) -> str:
@@ -93,6 +96,16 @@ def _empty(transcript: Transcript) -> str:
         return ""
     after = f"nothing came after a prompt of {usage.context:,} tokens"
     return f"The last reply is empty: {after}; the file does not say why."
+
+
+def _of_one_size(transcript: Transcript) -> str:
+    """That half of the replies, two at least, have exactly as many tokens, though none was cut off, in a sentence."""
+    outputs = Counter(r.usage.output for r in transcript.requests if r.usage and not r.usage.placeholder)
+    size, n = max(outputs.items(), key=lambda one: (one[1], one[0]), default=(0, 0))
+    is_told = any(event.kind == EventKind.REPLY_CUT or event.words.startswith(CUT_OFF) for event in transcript.events)
+    if is_told or size < LEAST_SIZE or n < LEAST_OF_ONE or 2 * n < outputs.total():
+        return ""
+    return f"{n:,} replies have exactly {size:,} tokens, and no limit is recorded: why they end alike is not known."
 
 
 def _prompts(said: Sequence[Message]) -> list[Message]:

@@ -292,7 +292,10 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
         return found
     is_measured = case.usage is not None and not case.is_partial
     if case.usage is not None and is_measured and not newest_before(case):
-        found.append(f"the request before had {case.usage.context:,}")
+        answered = (usage.context for k in case.run if (usage := case.request_of(k).usage))
+        most = max((n for n in answered if n < (error.limit or 0)), default=0)
+        earlier = f", an earlier one {most:,}" if most > WRONGLY * case.usage.context else ""
+        found.append(f"the request before had {case.usage.context:,}{earlier}")
     elif not is_measured and (case.true < HELD * error.tokens if error.tokens else case.true):
         is_said = "in the messages" in over_limit(error)
         rest = "" if is_said else ": the rest (system prompt, tools, what was attached or left out) is not in it"

@@ -377,6 +377,9 @@ def _way_out(case: Case) -> str:
         return CHANGES[WINDOW] if case.held.source == RECORDED else ""
     sent, limit = error.tokens or 0, error.limit or 0
     before = case.usage.context if case.usage is not None and not case.is_partial else 0
+    # Agents of a team have contexts of their own: the largest that fitted counts.
+    fitted = (usage.context for k in case.run if (usage := case.request_of(k).usage) and usage.context < limit)
+    before = max([before, *fitted]) if before else 0
     if instead := _instead(case, limit):
         return instead
     if limit and NEAR * limit <= before < limit:

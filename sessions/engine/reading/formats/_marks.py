@@ -57,7 +57,7 @@ MARKS = {
     "amazon_q": _marks((*JSON, DATABASE), "conversation_id conversations"),
     "antigravity": _marks((LINES,), "source"),
     "atif": _marks((DOCUMENT,), "steps parent"),
-    "autogen": _marks(JSON, "agent_states llm_context llm_messages models_usage"),
+    "autogen": _marks((*JSON, DATABASE), "agent_states llm_context llm_messages models_usage error_message"),
     "braintrust": _marks(JSON, "span_attributes"),
     "browser_use": _marks((DOCUMENT,), "model_output"),
     "camel": _marks(JSON, "role_at_backend"),

@@ -1,4 +1,4 @@
-"""AutoGen 0.4 to 0.7: what ``save_state`` of an agent or a team writes, and the messages of a run (formats 68, 68.1).
+"""AutoGen 0.4 to 0.7: what ``save_state`` of an agent or a team writes, and the messages of runs (formats 68, 68.1).
 
 Every agent with a model's context is a session.  The context is the list as the agent would send it: what a buffered
 context left out is not in the file.  What its calls cost stands in the manager's thread of the team's messages, beside
@@ -12,18 +12,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._records import (
     first_records,
+    has_columns,
     inside,
     objects_in,
     records,
+    rows_of,
     stem_of,
     unread_notes,
 )
+from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
@@ -42,7 +45,7 @@ MAX_DEPTH = 10
 
 def _contents(value: Any) -> tuple[Content, ...]:
     """Thought, text and calls of a message, or the results that it holds."""
-    message = as_dict(value)
+    message = as_dict(decoded(value))
     content, thought = message.get("content"), text_of(message.get("thought"))
     if message.get("type") == THOUGHT:
         content, thought = None, text_of(content)
@@ -66,10 +69,12 @@ def _part(part: Any) -> Content:
 
 class _Format(Format):
     label = "AutoGen"
-    source = "AutoGen: states of agents and teams as save_state writes them, results and messages of runs (JSON, JSONL)"
-    coverage = Coverage(images=YES, usage=YES)
+    source = "AutoGen: states of agents and teams (save_state), runs (JSON, JSONL), AutoGen Studio's database"
+    coverage = Coverage(images=YES, usage=YES, refusals=PARTLY, error="run.error_message of Studio's database")
 
     def sniff(self, head: Head) -> Sniff | None:
+        if has_columns(head, "message", "config", "session_id") and has_columns(head, "run", "error_message", "task"):
+            return Sniff(94, "a database with messages that have a config, and runs with an error_message")
         document = as_dict(head.document)
         found = [as_dict(one) for one in as_list(document.get("messages")) or first_records(head)]
         known = [
@@ -87,6 +92,8 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         found, skipped = [], list[Skipped]()
+        if "run" in source.head().tables:
+            return _studio(source, measure)
         if text_of(as_dict(source.head().document).get("type")) not in STATES:
             return _run(source, measure)
         state = as_dict(source.head().document)
@@ -106,29 +113,70 @@ class _Format(Format):
     contents = each_value(_contents)
 
 
+class _Run:
+    """The messages of runs in the making: usage stands on the message that a call made."""
+
+    def __init__(self, measure: Measured) -> None:
+        self.history, self.unknown = Assembly(measure), Counter[str]()
+        self.thought: list[tuple[Record, Origin]] = []
+
+    def take(self, message: Record, place: Origin) -> None:
+        """One message more."""
+        kind, by_user = text_of(message.get("type")), message.get("source") == "user"
+        if kind == RESULTS:
+            self.history.say(Role.USER, _contents(message), [place])
+        elif kind == THOUGHT:
+            self.thought.append((message, place))
+        elif kind in SAID:
+            own, self.thought = [*self.thought, (message, place)], []
+            said, places = [content for one, _ in own for content in _contents(one)], [at for _, at in own]
+            call = {"usage": openai_usage(message.get("models_usage"))}
+            if call["usage"]:
+                self.history.end_run()  # each agent of a team makes calls of its own
+            self.history.say(Role.USER if by_user else Role.ASSISTANT, said, places, call)
+        elif kind not in SHOWN:
+            self.unknown[kind] += 1
+
+
 def _run(source: Source, measure: Measured) -> Parsed:
-    """The messages of one run: usage stands on the message that a call made."""
+    """The messages of one run."""
     skipped: list[Skipped] = []
-    history, unknown = Assembly(measure), Counter[str]()
-    thought: list[tuple[Record, Origin]] = []
+    run = _Run(measure)
     for record, origin in records(source, skipped):
         listed = as_list(record.get("messages"))
         several = objects_in(listed, inside(origin, "messages"), skipped, "message") if listed else [(record, origin)]
         for message, place in several:
-            kind, by_user = text_of(message.get("type")), message.get("source") == "user"
-            if kind == RESULTS:
-                history.say(Role.USER, _contents(message), [place])
-            elif kind == THOUGHT:
-                thought.append((message, place))
-            elif kind in SAID:
-                own, thought = [*thought, (message, place)], []
-                said, places = [content for one, _ in own for content in _contents(one)], [at for _, at in own]
-                call = {"usage": openai_usage(message.get("models_usage"))}
-                history.say(Role.USER if by_user else Role.ASSISTANT, said, places, call)
-            elif kind not in SHOWN:
-                unknown[kind] += 1
-    transcript = history.transcript(stem_of(source.name))
-    return read_as([transcript], skipped, "no message of a run", warnings=unread_notes(unknown))
+            run.take(message, place)
+    transcript = run.history.transcript(stem_of(source.name))
+    return read_as([transcript], skipped, "no message of a run", warnings=unread_notes(run.unknown))
+
+
+def _studio(source: Source, measure: Measured) -> Parsed:
+    """The sessions of AutoGen Studio's database, each with its runs one after another, and how they failed."""
+    failed = {row.get("id"): text_of(row.get("error_message")) for row, _ in rows_of(source, "run")}
+    models = {row.get("id"): _model(decoded(row.get("component"))) for row, _ in rows_of(source, "team")}
+    found, unknown = [], Counter[str]()
+    for session, _ in rows_of(source, "session", "ORDER BY id"):
+        run, last = _Run(measure), None
+        for row, at in rows_of(source, "message", "WHERE session_id = ? ORDER BY id", (session.get("id"),)):
+            if row.get("run_id") != last:
+                run.history.fail(failed.get(last) or None)
+            last = row.get("run_id")
+            run.take(as_dict(decoded(row.get("config"))), inside(at, "config"))
+        run.history.fail(failed.get(last) or None)
+        unknown += run.unknown
+        named = {"title": text_of(session.get("name")), "otherwise": models.get(session.get("team_id"), "")}
+        found.append(run.history.transcript(f"session {session.get('id')}", **named))
+    return read_as(found, [], "no message of a run", warnings=unread_notes(unknown))
+
+
+def _model(component: Any) -> str:
+    """The model of a team's first agent that has one."""
+    for agent in as_list(as_dict(as_dict(component).get("config")).get("participants")):
+        client = as_dict(as_dict(as_dict(agent).get("config")).get("model_client"))
+        if model := text_of(as_dict(client.get("config")).get("model")):
+            return model
+    return ""
 
 
 def _thread(state: Record, depth: int = 0) -> Iterator[Record]:
