@@ -202,6 +202,8 @@ def _left(case: Case, told: str) -> str:
     if before and after and after <= min(LITTLE * before, LITTLE_TOKENS) and f"{after:,} after" not in told:
         return f"it left next to nothing, {after:,} of {before:,} tokens"
     place = case.compaction.message if case.compaction else None
+    if place is not None and not case.weighed.transcript.messages[place].blocks:
+        return ""  # that it is empty is told
     size, gone = case.weighed.tokens[place] if place is not None else 0, sum(case.weighed.tokens[i] for i in case.gone)
     return f"its summary has {size:,} tokens for {gone:,}" if 0 < size <= min(POOR * gone, POOR_TOKENS) else ""
 
