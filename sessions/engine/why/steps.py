@@ -164,8 +164,9 @@ def _open_call(case: Case) -> str:
     if case.compaction is None or not case.gone:
         return ""
     messages, at = case.weighed.transcript.messages, case.compaction.boundary
-    open_calls = frozenset[str]().union(*(messages[i].call_ids() for i in case.gone))
-    late = [message for message in messages[at:] if message.result_ids() & open_calls]
+    answered = frozenset[str]().union(*(messages[i].result_ids() for i in case.gone))
+    open_calls = frozenset[str]().union(*(messages[i].call_ids() for i in case.gone)) - answered
+    late = [message for message in messages[at:] if message.result_ids() & open_calls] if open_calls else []
     if not late:
         return ""
     call = min(late[0].result_ids() & open_calls)

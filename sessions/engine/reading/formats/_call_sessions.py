@@ -31,6 +31,8 @@ ENDS = ("outputs", "error", "end_time")
 """What a record of a run's end holds."""
 EMPTY_ANSWER = "the answer is empty; no usage and no finish reason is recorded"
 """What is noted of a call whose answer has nothing in it."""
+TWICE = 2
+"""Times the first system prompt from which a later one stands for it."""
 MAX_COMPARED = 40
 """Characters by which an error is known again that another span repeats."""
 _EMBEDS = re.compile("embed", re.IGNORECASE)
@@ -67,7 +69,7 @@ def sessions_of(
         if position is None:
             position = _opened(threads, call, runs=runs)
         thread = threads[position]
-        _threads.change_system(thread, call)
+        _change_system(thread, call)
         call.sent = []
         thread.refuse(call.edits.error)
         _threads.flag(thread, call)
@@ -100,6 +102,7 @@ def _opened(threads: list[CallThread], call: TracedCall, *, runs: bool) -> int:
 def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMessage], *, runs: bool) -> None:
     """A call without an answer: refused, failed, or made for a summary alone."""
     position = _threads.held_by(threads, call, sent)
+    position = _tried_again(threads, call) if position is None else position
     if position is None and (position := _threads.after_summary(threads, call, sent)) is not None:
         _threads.take_summary(threads[position], threads.pop().calls[0], call, sent)
     if position is None and (summarising := _threads.of_summary(threads, call, sent)) is not None:
@@ -116,6 +119,24 @@ def _beside(threads: list[CallThread], call: TracedCall, sent: Sequence[CallMess
     threads[position].refuse(call.edits.ended)
     if call.edits.asked:
         _threads.summarised(threads[position], call, sent)
+
+
+def _change_system(thread: CallThread, call: TracedCall) -> None:
+    """A system prompt that later calls send at twice the length, or more, stands in place of the first one."""
+    new = next((said for said in call.sent if said.role is Role.SYSTEM), None)
+    first = thread.steps[0].said if thread.steps else None
+    if new is None or first is None or first.role is not Role.SYSTEM or first.key == new.key:
+        return
+    n_new, n_first = (sum(len(content.text) for content in said.contents) for said in (new, first))
+    if n_new >= TWICE * n_first:
+        thread.steps[0].said = new
+
+
+def _tried_again(threads: Sequence[CallThread], call: TracedCall) -> int | None:
+    """The session of an agent's calls, none of which was answered yet, that another one of it tries again."""
+    of_group = (n for n, thread in enumerate(threads) if thread.group == call.group and not thread.calls)
+    own = (n for n in of_group if threads[n].opened.owner == call.owner)
+    return next(own, None) if call.owner else None
 
 
 def _names(threads: Sequence[CallThread], stem: str) -> list[str]:

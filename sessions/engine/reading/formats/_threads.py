@@ -18,9 +18,8 @@ from sessions.engine.transcript.types import Content, Kind, Role
 
 N_RECENT = 32
 """Sessions that a call without a shared beginning is compared with: the newest ones."""
-LEAST_REST, LEAST_SUMMARY, TWICE = 2, 40, 2
-"""Messages of a history that a call has a rest of; characters of an answer that is known again as a summary;
-times the first system prompt from which a later one stands for it."""
+LEAST_REST, LEAST_SUMMARY = 2, 40
+"""Messages of a history that a call has a rest of; characters of an answer that is known again as a summary."""
 ASKED_CHARS = 2_000
 _ASKS_FOR = re.compile(
     r"\b(?:summar|condens|compress|compact|extract)\w*\b.{0,120}\b(?:conversation|history|messages|context|transcript)",
@@ -223,17 +222,6 @@ def extend(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) ->
                 _on_server(thread, call, len(thread.calls))
 
 
-def change_system(thread: CallThread, call: TracedCall) -> None:
-    """A system prompt that later calls send at twice the length, or more, stands in place of the first one."""
-    new = next((said for said in call.sent if said.role is Role.SYSTEM), None)
-    first = thread.steps[0].said if thread.steps else None
-    if new is None or first is None or first.role is not Role.SYSTEM or first.key == new.key:
-        return
-    n_new, n_first = (sum(len(content.text) for content in said.contents) for said in (new, first))
-    if n_new >= TWICE * n_first:
-        thread.steps[0].said = new
-
-
 def reply(thread: CallThread, call: TracedCall) -> None:
     """The call is the session's newest, and what came back stands behind everything."""
     number = len(thread.calls)
@@ -246,14 +234,11 @@ def reply(thread: CallThread, call: TracedCall) -> None:
 
 def held_by(threads: Sequence[CallThread], call: TracedCall, sent: Sequence[CallMessage]) -> int | None:
     """The session of a call without an answer: it names it, answers its last call, shares most of it, has a rest."""
-    told = (n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent))
-    if (position := _swapped(threads, call, sent)) is not None or (position := next(told, None)) is not None:
-        return position
+    told = next((n for n in _recent(threads, call) if _follows(threads[n].newest, call, sent)), None)
+    if (position := _swapped(threads, call, sent)) is not None or told is not None:
+        return told if position is None else position
     if not sent:
         return _beside(threads, call, sent)
-    tried = (n for n in _recent(threads, call) if not threads[n].calls and threads[n].opened.owner == call.owner)
-    if call.owner and (position := next(tried, None)) is not None:
-        return position
     ranked = [(len(_shared(thread, sent)), n) for n, thread in enumerate(threads) if thread.group == call.group]
     shared, position = max(ranked, default=(0, 0))
     if shared:
@@ -378,10 +363,9 @@ def _left(thread: CallThread, shared: Sequence[int]) -> list[int]:
 
 
 def _goes_on(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) -> bool:
-    """A call that shares no beginning: only what is new was sent, or the rest of a history that was cut."""
+    """A call that shares no beginning: what is new, behind the reply in other words, or the rest of a cut history."""
     last = thread.newest
     if _follows(last, call, sent):
-        # What stands before the results is the reply again, in another form.
         is_echo = len(sent) > 1 and sent[0].role is Role.ASSISTANT and not call.continues
         extend(thread, call, sent[is_echo:])
         return True
@@ -433,8 +417,7 @@ def _joins(thread: CallThread, call: TracedCall, sent: Sequence[CallMessage]) ->
 
 def _survivors(live: Sequence[int], thread: CallThread, sent: Sequence[CallMessage]) -> dict[int, int]:
     """Positions in ``sent`` of messages that were live, to their positions among ``live``, both ascending."""
-    found: dict[int, int] = {}
-    start = 0
+    found, start = dict[int, int](), 0
     keys = [thread.steps[step].said.key for step in live]
     places = {key: place for place, key in enumerate(keys)}
     for position, said in enumerate(sent):
