@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, CUTS, SERVER, ErrorKind
 from sessions.engine.transcript.types import Kind, Label, ProviderError, RecordedCompaction, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import RECORDED, REFUSAL
 from sessions.engine.why import causes
@@ -406,7 +406,8 @@ def _answered_over(case: Case, model: str, limit: int) -> int:
     requests = case.weighed.transcript.requests
     own = (u.context for r in requests if r.index not in case.shared.spikes and (u := r.usage))
     most = max(own, default=0)
-    is_one = len({request.model for request in requests} | {model} - {""}) <= 1
+    cuts = any(event.code in (CUTS, SERVER) for event in case.weighed.transcript.events)
+    is_one = len({request.model for request in requests} | {model} - {""}) <= 1 and not cuts
     return most if is_one and most > OVER * limit else 0
 
 
