@@ -77,6 +77,9 @@ def _unanswered(weighed: Weighed) -> str:
         n, tokens = len(prompts), sum(weighed.tokens[message.index] for message in prompts)
         size = f", about {tokens:,} tokens," if tokens >= GIANT else ""
         return f"The file ends with {counted(n, 'prompt')}{size} that {'has' if n == 1 else 'have'} no answer."
+    came = sum(weighed.tokens[message.index] for message in behind)
+    if came >= GIANT:
+        return f"The file ends with results of about {came:,} tokens that have no answer."
     # A result that names no call may stand there as text.
     is_answered = any(not message.typed and not message.result_ids() for message in behind)
     if open_calls and not is_answered:

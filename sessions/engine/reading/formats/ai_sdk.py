@@ -33,7 +33,8 @@ class _Format(Format):
     coverage = Coverage("4 to 6", usage=PARTLY, images=YES, end="finishReason length", model="response.modelId")
 
     def sniff(self, head: Head) -> Sniff | None:
-        if n_steps := sum(len(_result_steps(record)) for record in first_records(head)):
+        listed = {STEPS: head.document} if isinstance(head.document, list) else {}
+        if n_steps := sum(len(_result_steps(record)) for record in (listed, *first_records(head))):
             return Sniff(90, f"{counted(n_steps, 'step')} with finishReason and usage, as generateText returns them")
         found = [m if isinstance(m := record.get("messages"), list) else [record] for record in first_records(head)]
         entries = [entry for held in found for entry in held if _is_entry(entry)]
@@ -51,6 +52,11 @@ class _Format(Format):
         skipped: list[Skipped] = []
         stem, flat = stem_of(source.name), Reading(measure)
         found: list[Transcript] = []
+        listed = source.head().document
+        if isinstance(listed, list) and _result_steps({STEPS: listed}):
+            # The steps alone, as a program keeps them of a result.
+            _read_steps(flat.history, {STEPS: listed}, Origin(1, 0, source.size), ())
+            return read_as([flat.finish(stem, "")], skipped)
         for record, origin in records(source, skipped):
             if isinstance(record.get("messages"), list):
                 reading = Reading(measure)
@@ -60,7 +66,7 @@ class _Format(Format):
                 found.append(reading.finish(text_of(record.get("id")) or stem, title))
             elif _result_steps(record):
                 reading = Reading(measure)
-                _read_steps(reading.history, record, origin)
+                _read_steps(reading.history, record, origin, (STEPS,))
                 found.append(reading.finish(stem, ""))
             else:
                 flat.take(record, origin, skipped)
@@ -72,8 +78,8 @@ class _Format(Format):
 
 def _blocks(value: Any, origin: Origin, role: Role) -> tuple[Content, ...]:
     """The blocks of a step, of a UIMessage's part, or of a ModelMessage's content."""
-    if STEPS in origin.path[-2:-1]:
-        return _step_contents(as_dict(value), role)
+    if _is_step(as_dict(value)):
+        return _step_contents(value, role)
     return parts_of([value] if "parts" in origin.path else value, role)
 
 
@@ -162,10 +168,12 @@ def _steps(parts: list[Any]) -> list[list[int]]:
 def _result_steps(record: Record) -> list[Record]:
     """The steps of a result: each has usage, why it ended, and what was said; nothing where it is none."""
     found = [as_dict(step) for step in as_list(record.get(STEPS))]
-    are_steps = all(
-        isinstance(s.get("finishReason"), str) and USAGE_KEYS & as_dict(s.get("usage")).keys() for s in found
-    )
-    return [*found] if are_steps and all("content" in step or "text" in step for step in found) else []
+    return found if all(map(_is_step, found)) else []
+
+
+def _is_step(step: Record) -> bool:
+    told = isinstance(step.get("finishReason"), str) and ("content" in step or "text" in step)
+    return told and bool(USAGE_KEYS & as_dict(step.get("usage")).keys())
 
 
 def _step_contents(step: Record, role: Role) -> tuple[Content, ...]:
@@ -191,11 +199,11 @@ def _plain(part: Record) -> Record:
     return part
 
 
-def _read_steps(history: Assembly, record: Record, origin: Origin) -> None:
-    """Every step a request, and the results of its calls behind it."""
+def _read_steps(history: Assembly, record: Record, origin: Origin, path: tuple[str, ...]) -> None:
+    """Every step a request, and the results of its calls behind it; ``path`` leads to the steps."""
     steps = _result_steps(record)
     for n, step in enumerate(steps):
-        place, told = inside(origin, STEPS, n), as_dict(step.get("response"))
+        place, told = inside(origin, *path, n), as_dict(step.get("response"))
         time, model = seconds(told.get("timestamp")), text_of(told.get("modelId"))
         facts: dict[str, Any] = {"usage": _step_usage(step), "model": model, "response_id": text_of(told.get("id"))}
         history.answer(_step_contents(step, Role.ASSISTANT), [place], timestamp=time, **facts)

@@ -161,6 +161,9 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
                 when = seconds(entry.metadata.get("stream_end_timestamp_ms"))
                 native, model = of_answer(entry.assistant, "message_id"), text_of(entry.metadata.get("model_id"))
                 history.answer(contents, [entry.places[1]], model=model, id=native, timestamp=when)
+    if sent := count_of(record.get("context_message_length")):
+        words = f"{sent:,} characters of context files go with each prompt, and are not in the file"
+        history.event(EventKind.SETTINGS, words)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))
     # By where they come from.
     tools = [tool for listed in as_dict(record.get("tools")).values() for tool in as_list(listed)]
