@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sessions.engine.policies._claude_attached import attachments
-from sessions.engine.policies._lists import apart
+from sessions.engine.policies._lists import apart, came_since
 from sessions.engine.policies.policy import Item, View, pair_safe_cut
 from sessions.engine.transcript.types import Kind, Role
 
@@ -25,22 +25,17 @@ class Notes:
     tokens: int = 0
     covers: str = ""
     calls: int = 0
-    seen: str = ""
 
 
 def keep_notes(params: Any, view: View) -> Notes:
     """Write them where due: first at 10,000 tokens; then after 5,000 more and three tool calls, or a reply without."""
     notes: Notes = view.state.memory.setdefault("notes", Notes())
     reply, has_calls = "", False
-    for item in reversed(view.items):
-        if item.id == notes.seen:
-            break
+    for item in came_since(view, "notes_seen"):
         if item.message.role is Role.ASSISTANT:
             n_calls = sum(block.kind is Kind.TOOL_USE for block in item.message.blocks)
             notes.calls += n_calls
             reply, has_calls = (reply, has_calls) if reply else (item.id, n_calls > 0)
-    if view.items:
-        notes.seen = view.items[-1].id
     total = view.size if view.usage is None else view.usage.spent
     notes.tokens = min(notes.tokens, total)
     first = not notes.written and total >= params.notes_first

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sessions.engine.policies._lists import last_assistant, results_of
+from sessions.engine.policies._lists import came_since, last_assistant, results_of
 from sessions.engine.policies.edits import clear_places, cut_text, edit_results, result_chars
 from sessions.engine.policies.policy import Gate, Item, ResultPlace, View
 from sessions.engine.tokens.estimators.claude_code import size as rough_size
@@ -31,15 +31,9 @@ def budget_gate(params: Any, view: View) -> Gate:
 
 def _fresh(view: View) -> list[ResultPlace]:
     """Results that came since the trigger was last asked (``memory["budget_seen"]``), oldest first."""
-    seen = view.state.memory.get("budget_seen", "")
-    fresh: list[ResultPlace] = []
-    for position in reversed(view.results):
-        item = view.items[position]
-        if item.id == seen:
-            break
-        fresh += [ResultPlace(position, block) for block in results_of(item)]
-    if view.results:
-        view.state.memory["budget_seen"] = view.items[view.results[-1]].id
+    items = list(came_since(view, "budget_seen"))
+    places = range(len(view.items) - 1, -1, -1)
+    fresh = [ResultPlace(at, block) for at, item in zip(places, items, strict=False) for block in results_of(item)]
     return fresh[::-1]
 
 

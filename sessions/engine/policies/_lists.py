@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise, takewhile
 
 from sessions.engine.policies.params import is_told
 from sessions.engine.policies.policy import Item, ResultPlace, View
@@ -98,33 +98,29 @@ def only_whole(items: Sequence[Item], kept: set[int]) -> set[int]:
     return whole
 
 
+def came_since(view: View, name: str) -> Iterator[Item]:
+    """The items that are new since it was last asked under ``name``, the newest first."""
+    seen = view.state.memory.get(name)
+    if view.items:
+        view.state.memory[name] = view.items[-1].id
+    return takewhile(lambda item: item.id != seen, reversed(view.items))
+
+
 def call_names(view: View) -> dict[str, str]:
     """Tool names by call id, of every call seen so far; looks only at what is new (``memory["calls"]``)."""
-    names: dict[str, str]
-    names, seen = view.state.memory.setdefault("calls", ({}, ""))
-    for item in reversed(view.items):
-        if item.id == seen:
-            break
-        for block in item.message.blocks:
-            if block.kind is Kind.TOOL_USE:
-                names[block.call_id] = block.name
-    if view.items:
-        view.state.memory["calls"] = (names, view.items[-1].id)
+    names: dict[str, str] = view.state.memory.setdefault("calls", {})
+    for item in came_since(view, "calls_seen"):
+        names.update({block.call_id: block.name for block in item.message.blocks if block.kind is Kind.TOOL_USE})
     return names
 
 
 def answered_again(view: View) -> set[str]:
     """Ids of more than one tool result, of all seen so far; looks only at what is new (``memory["answered"]``)."""
-    known: set[str]
     again: set[str]
-    known, again, seen = view.state.memory.get("answered", (set(), set(), ""))
-    for item in reversed(view.items):
-        if item.id == seen:
-            break
+    known, again = view.state.memory.setdefault("answered", (set(), set()))
+    for item in came_since(view, "answered_seen"):
         for block in results_of(item):
             (again if block.call_id in known else known).add(block.call_id)
-    if view.items:
-        view.state.memory["answered"] = (known, again, view.items[-1].id)
     return again
 
 
@@ -162,7 +158,7 @@ def without_oldest_turns(items: Sequence[Item], size: Callable[[Item], int], mos
     total = sum(size(item) for item in items)
     starts = turn_starts(items) if items else []
     cut = 0
-    for start, stop in itertools.pairwise(starts):
+    for start, stop in pairwise(starts):
         if total <= most:
             break
         total -= sum(size(item) for item in items[start:stop])

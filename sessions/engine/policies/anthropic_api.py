@@ -20,6 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from sessions.engine.policies._lists import apart, call_names, is_answer, last_assistant, last_spent
+from sessions.engine.policies._looked import looked, looked_at
 from sessions.engine.policies.edits import clear_results, drop_thinking, edit_blocks, result_tokens, thinks, with_text
 from sessions.engine.policies.params import FEW_MESSAGES, FINE_TOKENS, PROMPT, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, ResultPlace, View, pair_safe_cut
@@ -38,12 +39,9 @@ class ThinkingParams(Told):
 
 def thinking_turns(view: View) -> list[list[int]]:
     """Positions of messages with thinking, a list per turn; looks only at what is new (``memory["turns"]``)."""
-    memory = view.state.memory
-    turns, seen, in_turn = memory.get("turns", ([], 0, False))
-    last_id = memory.get("turns_last", "")
-    if seen > len(view.items) or (seen and view.items[seen - 1].id != last_id):
-        turns, seen, in_turn = [], 0, False
-    for position in range(seen, len(view.items)):
+    memory, start = view.state.memory, looked_at(view, "turns_seen")
+    turns, in_turn = memory["turns"] if start else ([], False)
+    for position in range(start, len(view.items)):
         message = view.items[position].message
         if message.typed or message.summary:
             in_turn = False
@@ -52,7 +50,8 @@ def thinking_turns(view: View) -> list[list[int]]:
                 turns.append([])
                 in_turn = True
             turns[-1].append(position)
-    memory["turns"], memory["turns_last"] = (turns, len(view.items), in_turn), view.items[-1].id if view.items else ""
+    memory["turns"] = turns, in_turn
+    looked(view, "turns_seen", len(view.items))
     return [list(turn) for turn in turns]
 
 

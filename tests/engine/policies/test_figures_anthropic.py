@@ -30,7 +30,7 @@ def test_thinking_is_counted_by_turn():
     assert turns_of(view) == [[1, 3], [7, 8], [10]]
     view.items = view.items[:3]
     assert turns_of(view) == [[1]]
-    view.items[2] = replace(lists("u u t")[2], id="other")
+    view.items = [*view.items[:2], replace(lists("u u t")[2], id="other")]
     assert turns_of(view) == [[1, 2]]
     other = seen("t u", state=view.state)
     assert turns_of(other) == [[0]]

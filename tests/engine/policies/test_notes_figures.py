@@ -19,9 +19,9 @@ def shown(n, role=Role.ASSISTANT, *, size=0, calls=0, inserted=False):
     return SimpleNamespace(id=f"m{n}", size=size, inserted=inserted, message=message)
 
 
-def after(total, items, notes=None, usage=None):
-    """The notes after a request of this size."""
-    memory = {} if notes is None else {"notes": notes}
+def after(total, items, notes=None, usage=None, seen="m0"):
+    """The notes after a request of this size; ``notes`` were written of what was there up to ``seen``."""
+    memory = {} if notes is None else {"notes": notes, "notes_seen": seen}
     return keep_notes(
         Params(), SimpleNamespace(items=items, size=total, usage=usage, state=SimpleNamespace(memory=memory))
     )
@@ -36,7 +36,7 @@ def test_notes_are_written_first_at_ten_thousand(total, written):
     """They cover the newest reply, whatever came after it."""
     items = [PROMPT, shown(1), shown(2, calls=1), shown(3, Role.USER)]
     notes = after(total, items)
-    assert notes == Notes(written, total if written else 0, "m2" if written else "", 0 if written else 1, "m3")
+    assert notes == Notes(written, total if written else 0, "m2" if written else "", 0 if written else 1)
     usage = LastUsage(total - 900, 900, 0, 0)
     assert after(5, items, usage=usage).written is written, "what was reported counts, the reply included"
 
@@ -55,21 +55,21 @@ def test_notes_are_written_first_at_ten_thousand(total, written):
 )
 def test_notes_are_written_again_after_growth_and_calls(total, calls, again):
     """5,000 more and three calls, or a last reply without any."""
-    notes = after(total, [PROMPT, shown(1), shown(2, calls=calls)], Notes(True, 10_000, "m0", 0, "m0"))
+    notes = after(total, [PROMPT, shown(1), shown(2, calls=calls)], Notes(True, 10_000, "m0", 0))
     assert (notes.covers == "m2") is again
     assert (notes.tokens, notes.calls) == ((total, 0) if again else (10_000, calls))
 
 
 def test_calls_add_up_between_two_notes():
-    notes = after(14_000, [PROMPT, shown(1, calls=2)], Notes(True, 10_000, "m0", 0, "m0"))
+    notes = after(14_000, [PROMPT, shown(1, calls=2)], Notes(True, 10_000, "m0", 0))
     assert (notes.covers, notes.calls) == ("m0", 2)
-    assert after(16_000, [PROMPT, shown(1, calls=2), shown(2, calls=1)], notes).covers == "m2"
+    assert after(16_000, [PROMPT, shown(1, calls=2), shown(2, calls=1)], notes, seen="m1").covers == "m2"
 
 
 def test_a_context_that_shrank_grows_from_there():
-    notes = after(4_000, [PROMPT, shown(1, calls=1)], Notes(True, 100_000, "m0", 3, "m0"))
+    notes = after(4_000, [PROMPT, shown(1, calls=1)], Notes(True, 100_000, "m0", 3))
     assert (notes.covers, notes.tokens) == ("m0", 4_000)
-    assert after(9_000, [PROMPT, shown(1, calls=1), shown(2, calls=1)], notes).covers == "m2"
+    assert after(9_000, [PROMPT, shown(1, calls=1), shown(2, calls=1)], notes, seen="m1").covers == "m2"
 
 
 @pytest.mark.golden("claude_code")
