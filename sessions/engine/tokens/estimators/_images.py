@@ -1,4 +1,7 @@
-"""What providers bill for an image, from its dimensions; all arithmetic exact."""
+"""What providers bill for an image, from its dimensions.
+
+All arithmetic is exact: with s = sqrt(a / b) the floor of w · s is an integer square root.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,6 @@ from math import ceil, isqrt
 from sessions.engine.models.model_info import ModelInfo
 from sessions.engine.models.models_table import OTHERS
 from sessions.engine.tokens.estimators._counts import up
-from sessions.engine.tokens.estimators._image_grids import glm_tokens, grid_tokens, kimi_tokens, xai_tokens
 from sessions.engine.transcript.types import NOT_IN_FILE, Media
 
 PATCH = 28
@@ -24,6 +26,11 @@ GEMINI_SIDE = 3072
 QWEN_LEAST, QWEN_MARKS = 4, 2
 """The fewest cells, and the marks before and after an image that Model Studio bills with it (estimators 18.1)."""
 GLM_LEAST = 8
+ENCODER_PATCH = 14
+"""Pixels of the patch of Kimi's vision encoder: a cell, which is one token, has 2 x 2 of them."""
+LONGEST_SIDE = 512 * ENCODER_PATCH
+"""Kimi scales a longer side down."""
+XAI_TILE, XAI_TOKENS, XAI_MOST_TILES = 448, 256, 6
 PDF_TEXT_PER_PAGE = 2_250
 """Middle of Anthropic's 1,500 to 3,000 tokens of text a page (estimators 11)."""
 PDF_PAGE_PIXELS = (1075, 1520)
@@ -122,6 +129,47 @@ def gemini_tokens(width: int, height: int, generation: str) -> int:
     scale = min(Fraction(1), Fraction(GEMINI_SIDE, max(width, height)))
     n_tiles = ceil(width * scale / 768) * ceil(height * scale / 768)
     return GEMINI_2_TILE * (n_tiles + 1 if n_tiles > 1 else 1)
+
+
+def grid_tokens(width: int, height: int, cell: int, least: int, most: int) -> int:
+    """Cells of the size rounded to whole cells, scaled into ``least`` to ``most`` where it has fewer or more."""
+    across, down = (round(Fraction(side, cell)) for side in (width, height))
+    if across * down > most:
+        return max(1, isqrt(width * most // height)) * max(1, isqrt(height * most // width))
+    if across * down < least:
+        return _up_root(width * least, height) * _up_root(height * least, width)
+    return across * down
+
+
+def glm_tokens(width: int, height: int, least: int, most: int) -> int:
+    """The grid of 28-pixel cells after a side shorter than a cell was brought to one (estimators 18.3)."""
+    short = min(width, height)
+    if short < PATCH:
+        width, height = width * PATCH // short, height * PATCH // short
+    return grid_tokens(width, height, PATCH, least, most)
+
+
+def kimi_tokens(width: int, height: int, most_patches: int) -> int:
+    """Cells of 28 pixels, padded up; scaled down where it has more whole patches than the limit (estimators 18.2)."""
+    n_patches = max(1, width // ENCODER_PATCH) * max(1, height // ENCODER_PATCH)
+    fitted = []
+    for side in (width, height):
+        by_patches = isqrt(side * side * most_patches // n_patches)
+        by_side = side * LONGEST_SIDE // max(width, height)
+        fitted.append(max(1, min(side, by_patches, by_side)))
+    return up(fitted[0], PATCH) * up(fitted[1], PATCH)
+
+
+def xai_tokens(width: int, height: int) -> int:
+    """256 for each tile of 448 pixels, at most six, and for one tile more (estimators 18.4)."""
+    n_tiles = up(width, XAI_TILE) * up(height, XAI_TILE)
+    return XAI_TOKENS * (min(n_tiles, XAI_MOST_TILES) + 1)
+
+
+def _up_root(above: int, below: int) -> int:
+    """The square root of above / below, rounded up: at least 1, for neither is 0."""
+    root = isqrt(above // below)
+    return root if root * root * below >= above else root + 1
 
 
 def _patches_rule(width: int, height: int, numbers: str) -> int:
