@@ -42,18 +42,10 @@ class Memory:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._keys: Cache[str, str] = Cache(lambda held: len(held) > MAX_KEYS)
+        keys: Cache[str, str] = Cache(lambda held: len(held) > MAX_KEYS)
+        self.keep_key, self.key, self.forget_key = keys.put, keys.get, keys.forget
         self._counts: OrderedDict[str, tuple[int, float]] = OrderedDict()
         self._buckets: Cache[str, TokenBucket] = Cache(lambda held: len(held) > MAX_KEYS + 1)
-
-    def keep_key(self, handle: str, key: str) -> None:
-        self._keys.put(handle, key)
-
-    def key(self, handle: str) -> str | None:
-        return self._keys.get(handle)
-
-    def forget_key(self, handle: str) -> None:
-        self._keys.forget(handle)
 
     def count(self, name: str, seconds: float) -> int:
         """How often ``name`` was counted since ``seconds`` began with its first time, this time included."""

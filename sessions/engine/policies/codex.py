@@ -19,11 +19,11 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from sessions.engine.policies._lists import apart, is_answer, last_assistant, used
-from sessions.engine.policies.edits import cut_text, text_only
+from sessions.engine.policies.edits import cut_text, result_chars, text_only
 from sessions.engine.policies.params import FINE_TOKENS, PROMPT, TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Policy, View
 from sessions.engine.tokens.estimators.codex import stored_tokens
-from sessions.engine.transcript.types import Block, Kind, Message, Role
+from sessions.engine.transcript.types import Kind, Message, Role
 
 BYTES_PER_TOKEN = 4
 AGENT_MESSAGE = "agent_message"
@@ -175,17 +175,9 @@ def truncated(view: View, item: Item, tokens: int) -> Item:
     whole = text_tokens(item)
     texts = [block for block in item.message.blocks if block.kind is Kind.TEXT]
     others = [block for block in item.message.blocks if block.kind is not Kind.TEXT]
-    joined = replace(
-        texts[0],
-        n_chars=sum(b.n_chars for b in texts),
-        n_bytes=sum(b.n_bytes for b in texts),
-        n_tokens=sum(b.n_tokens for b in texts),
-        n_non_ascii=sum(b.n_non_ascii for b in texts),
-        n_json=sum(b.n_json for b in texts),
-    )
-    n_chars = joined.n_chars * min(tokens * BYTES_PER_TOKEN, joined.n_bytes) // max(1, joined.n_bytes)
-    cut: Block = cut_text(joined, n_chars, f"…{whole - tokens} tokens truncated…")
-    return view.tools.rewrite(item, [cut, *others])
+    joined, n_bytes = replace(texts[0], parts=tuple(texts[1:])), sum(block.n_bytes for block in texts)
+    n_chars = result_chars(joined) * min(tokens * BYTES_PER_TOKEN, n_bytes) // max(1, n_bytes)
+    return view.tools.rewrite(item, [cut_text(joined, n_chars, f"…{whole - tokens} tokens truncated…"), *others])
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ def command_policy(ask: Ask, label: str, own: Mapping[str, object]) -> Policy:
 
     return Policy(
         "command", label, "your own program", "Asks a program for the new list.",
-        remade(GATE, {}, "When the program is asked."), layers=(Layer("command", label, gate, edit, drawn=True),),
+        remade(GATE), layers=(Layer("command", label, gate, edit, drawn=True),),
         summary_calls=False, threshold_param="share",
     )  # fmt: skip
 
@@ -108,19 +108,18 @@ def edited(view: View, answer: Any) -> list[Item] | None:
 
 
 def _entry(view: View, at: Mapping[str, Item], entry: Any, number: int) -> Item:
-    known = entry if isinstance(entry, str) else entry.get("id") if isinstance(entry, dict) else None
+    facts = entry if isinstance(entry, dict) else {}
+    known, words = entry if isinstance(entry, str) else facts.get("id"), facts.get("text")
     if known is not None:
         if known not in at:
             raise EditFailed(f"entry {number}: there is no message {str(known)[:60]!r} in the list")
-        words = entry.get("text") if isinstance(entry, dict) else None
         return at[known] if words is None else _reworded(view, at[known], str(words))
-    words = entry.get("text") if isinstance(entry, dict) else None
     if not isinstance(words, str):
         raise EditFailed(f'entry {number}: an id, {{"id", "text"}}, or {{"text"}} of a new message')
-    role = entry.get("role", "user")
+    role = facts.get("role", "user")
     if role not in {r.value for r in Role}:
         raise EditFailed(f"entry {number}: a role is user, assistant or system, not {str(role)[:40]!r}")
-    draft = Draft(words[:160], view.tools.weigh(words), words, role=role, summary=bool(entry.get("summary", True)))
+    draft = Draft(words[:160], view.tools.weigh(words), words, role=role, summary=bool(facts.get("summary", True)))
     return view.tools.draft(draft)
 
 

@@ -10,10 +10,11 @@ request is still too large (it clips the newest results, else fails) is left out
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from sessions.engine.policies._lists import ASSISTANT, apart, role_of, tool_names
-from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks, marker
+from sessions.engine.policies._looked import looked, looked_at
+from sessions.engine.policies.edits import cut_text, drop_thinking, edit_blocks
 from sessions.engine.policies.langchain import MOST_SCALED, counted, measured, message_cut, share, token_cut
 from sessions.engine.policies.params import LIMIT, SHARE, TOKENS, Told, choice, param, when
 from sessions.engine.policies.policy import Gate, Item, Layer, Policy, View
@@ -104,26 +105,17 @@ def evict(params: Params, view: View) -> dict[int, Item]:
 # --- arguments
 
 
-@dataclass(slots=True)
-class LongCalls:
-    """Where a list has calls with long arguments, or with such as were cut: kept from request to request."""
-
-    items: list[Item]
-    n_seen: int = 0
-    positions: list[int] = field(default_factory=list)
-
-
 def long_calls(params: Params, view: View, held: Mapping[str, Item]) -> list[int]:
-    """Their positions in the list as it stands, ascending; looks at what is new."""
-    known: LongCalls | None = view.state.memory.get("calls")
-    if known is None or known.items is not view.items:
-        known = view.state.memory["calls"] = LongCalls(view.items)
-    for position in range(known.n_seen, len(view.items)):
+    """Positions of calls with long arguments, or with such as were cut, ascending; looks at what is new."""
+    start = looked_at(view, "calls_seen")
+    found: list[int] = view.state.memory["calls"] if start else []
+    for position in range(start, len(view.items)):
         item = view.items[position]
         if item.id in held or (role_of(item) == ASSISTANT and any(_long(params, b) for b in item.message.blocks)):
-            known.positions.append(position)
-    known.n_seen = len(view.items)
-    return known.positions
+            found.append(position)
+    looked(view, "calls_seen", len(view.items))
+    view.state.memory["calls"] = found
+    return found
 
 
 def argument_cut(params: Params, view: View, items: Sequence[Item]) -> int:
@@ -177,17 +169,8 @@ def _long(params: Params, block: Block) -> bool:
 
 
 def _shortened(params: Params, view: View, item: Item) -> Item:
-    mark = marker(CUT_MARK)
-
     def change(block: Block) -> Block:
-        if not _long(params, block):
-            return block
-        kept = _frame(block) + CUT_CHARS
-        return replace(
-            block, n_chars=kept + mark.n_chars, n_bytes=block.n_bytes * kept // block.n_chars + mark.n_bytes,
-            n_tokens=block.n_tokens * kept // block.n_chars + mark.n_tokens,
-            n_json=block.n_json * kept // block.n_chars + mark.n_json, approximate=True,
-        )  # fmt: skip
+        return cut_text(block, _frame(block) + CUT_CHARS, CUT_MARK) if _long(params, block) else block
 
     return edit_blocks(view, item, change)
 

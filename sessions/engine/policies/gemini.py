@@ -10,7 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, islice
+from itertools import accumulate
 from math import ceil
 from typing import NamedTuple
 
@@ -263,24 +263,17 @@ def _outputs(view: View, position: int, names: Mapping[str, str]) -> list[Output
     return made
 
 
-def n_prunable(params: MaskingParams, held: OpenOutputs) -> tuple[int, int]:
-    """How many of the oldest outputs lie beyond the protected ones, and their weight."""
-    n = bisect_left(held.sums, held.sums[-1] - params.protect)
-    return n, held.sums[n]
-
-
 def prunable(params: MaskingParams, view: View) -> tuple[list[Output], int]:
     """What lies beyond the protected outputs, newest first, and its weight in tokens."""
     held = open_outputs(params, view)
-    n, tokens = n_prunable(params, held)
-    return held.outputs[:n][::-1], tokens
+    n = bisect_left(held.sums, held.sums[-1] - params.protect)
+    return held.outputs[:n][::-1], held.sums[n]
 
 
 def masking_gate(params: MaskingParams, view: View) -> Gate:
     """Prunable outputs weigh at least the minimum, and one of them would become smaller."""
-    held = open_outputs(params, view)
-    n, tokens = n_prunable(params, held)
-    fires = n > 0 and tokens >= params.least and any(output.shrinks for output in islice(held.outputs, n))
+    found, tokens = prunable(params, view)
+    fires = tokens >= params.least and any(output.shrinks for output in found)
     return Gate(fires, "prunable tool output", tokens, params.least, ">=", "tokens")
 
 

@@ -7,7 +7,7 @@ hold besides.  The edit leaves the first and the last messages alone and never s
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -330,7 +330,7 @@ def _edited(params: Any, view: View, item: Item) -> Item:
 FIELDS = {f.name: f for f in dataclasses.fields(Params)}
 
 
-def remade(names: Iterable[str], defaults: Mapping[str, Any], text: str) -> type:
+def remade(names: Iterable[str], **defaults: Any) -> type:
     """Some of the parameters, under other defaults; raises TypeError for one that is not known."""
     unknown = defaults.keys() - FIELDS.keys()
     if unknown:
@@ -338,18 +338,15 @@ def remade(names: Iterable[str], defaults: Mapping[str, Any], text: str) -> type
     fields = [
         (n, f.type, field(default=defaults.get(n, f.default), metadata=f.metadata)) for n in names for f in (FIELDS[n],)
     ]
-    made = dataclasses.make_dataclass("Params", fields, frozen=True, slots=True)
-    made.__doc__ = text
-    return made
+    return dataclasses.make_dataclass("Params", fields, frozen=True, slots=True)
 
 
 def preset(name: str, label: str, source: str, text: str, *, caveats: tuple[str, ...] = (), **defaults: Any) -> Policy:
     """A policy of this trigger and this edit under other defaults; raises TypeError for an unknown parameter."""
-    made = remade(FIELDS, defaults, f"The parametric policy's parameters with the defaults of {label}.")
     drawn = ("share", "tokens", "messages", "turns")
     threshold = next((n for n in drawn if defaults.get(n, FIELDS[n].default)), "share")
     return Policy(
-        name, label, source, text, made, gate=gate, edit=edit, threshold_param=threshold,
+        name, label, source, text, remade(FIELDS, **defaults), gate=gate, edit=edit, threshold_param=threshold,
         summary_calls=defaults.get("edit", "summarise") == "summarise", tier="preset", caveats=caveats,
     )  # fmt: skip
 

@@ -44,16 +44,17 @@ CHARS = st.sampled_from([1, 1_900, 2_000, 2_100, 9_000])
 @given(transcript=written(), protect=st.integers(0, 20_000), least=st.integers(1, 4_000))
 def test_prunable_outputs_are_found_by_their_sums(transcript, protect, least):
     asked = []
-    inside = gemini.n_prunable
+    inside = gemini.prunable
 
-    def both(params, held):
-        asked.append(inside(params, held))
-        assert asked[-1] == n_prunable_plainly(params, held)
+    def both(params, view):
+        asked.append(inside(params, view))
+        outputs, tokens = asked[-1]
+        assert (len(outputs), tokens) == n_prunable_plainly(params, view.state.memory["open"])
         return asked[-1]
 
-    gemini.n_prunable = both
+    gemini.prunable = both
     try:
         replay(weigh(transcript), "gemini_masking", params={"protect": protect, "least": least})
     finally:
-        gemini.n_prunable = inside
+        gemini.prunable = inside
     assert asked
