@@ -55,7 +55,6 @@ def test_what_does_not_fit_is_left_to_tiktoken(monkeypatch: pytest.MonkeyPatch) 
     assert fits(["plain", "text"])
     assert not fits(["naïve"])
     assert not fits(["x " * (MOST_CHARS // 2), "y"])
-    assert not fits(["plain"], "cl100k_base")
     assert count_small("x" * (MOST_WORD_CHARS + 1)) is None
     monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "/nowhere")
     assert not fits(["plain"])

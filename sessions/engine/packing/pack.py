@@ -234,7 +234,6 @@ class Table:
         self._media_index: dict[Media | None, int] = {None: 0}
 
     def index(self, text: str | None) -> int:
-        """The place of a string in ``strings``."""
         found = self._index.get(text)
         if found is None:
             found = self._index[text] = len(self.strings)
@@ -242,7 +241,6 @@ class Table:
         return found
 
     def media_index(self, media: Media | None) -> int:
-        """The place of an image's or document's facts in ``media``."""
         found = self._media_index.get(media)
         if found is None and media is not None:
             found = self._media_index[media] = len(self.media)

@@ -58,7 +58,6 @@ class PackedSequence(Generic[T, P]):
         return self._n_parts * SIZE + len(self._fresh)
 
     def add(self, value: T) -> None:
-        """Put a value at the end."""
         self._fresh.append(value)
         if len(self._fresh) >= self._n_fresh:
             self._put_away()
@@ -144,27 +143,22 @@ class FoldedMessage(Message):
 
     @property
     def whole(self) -> Message:
-        """The message with everything."""
         return self._shelf[self.index]
 
     @property
     def id(self) -> str:
-        """As ``Message.id``."""
         return self.whole.id
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """As ``Message.origins``."""
         return self.whole.origins
 
     @property
     def preview(self) -> str:
-        """As ``Message.preview``."""
         return self.whole.preview
 
     @property
     def timestamp(self) -> float | None:
-        """As ``Message.timestamp``."""
         return self.whole.timestamp
 
     def __eq__(self, other: object) -> bool:
@@ -212,7 +206,6 @@ class Lean:
         self._word: Callable[[str, str], str] = words.setdefault
 
     def blocks(self, blocks: Sequence[Block]) -> tuple[Block, ...]:
-        """Equal ones."""
         number, word = self._number, self._word
         return tuple(
             [

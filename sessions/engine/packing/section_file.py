@@ -38,7 +38,6 @@ class Kept:
         return self._n_bytes
 
     def read(self) -> bytes:
-        """The bytes."""
         return self._spool.read(self._at, self._n_bytes) if self._data is None else self._data
 
 
@@ -57,7 +56,6 @@ class TempSpool:
             self._file.close()
 
     def put(self, data: bytes) -> Kept:
-        """Put bytes away at the end."""
         at = self._n_bytes
         with suppress(OSError), self._lock:
             if self._file is not None:
@@ -69,7 +67,6 @@ class TempSpool:
         return Kept(self, at, len(data), data)
 
     def read(self, at: int, n_bytes: int) -> bytes:
-        """What stands there."""
         if self._file is None:
             return b""
         with self._lock:
@@ -82,7 +79,6 @@ class Damaged(EngineError):
 
 
 def packed(data: bytes) -> bytes:
-    """A section as ``seal`` compresses it, by ``zlib``."""
     return zlib.compress(data, 3)
 
 

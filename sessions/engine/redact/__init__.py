@@ -64,7 +64,6 @@ class Redaction:
 
     @property
     def counts(self) -> Mapping[Kind, int]:
-        """How many of each kind."""
         return Counter(hit.kind for hit in self.hits)
 
 

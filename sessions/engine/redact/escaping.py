@@ -119,15 +119,12 @@ class Markdown:
         return markdown_text(_redacted(words, self._choice), most)
 
     def heading(self, level: int, words: str) -> None:
-        """A heading."""
         self._parts.append(f"{'#' * level} {self.text(words, MOST_CELL)}")
 
     def paragraph(self, words: str) -> None:
-        """A paragraph of one line."""
         self._parts.append(self.text(words))
 
     def quote(self, words: str) -> None:
-        """A quotation, line by line."""
         self._parts += [f"> {self.text(line)}" for line in words.splitlines() if line.strip()]
 
     def bullets(self, lines: Iterable[str]) -> None:
@@ -142,7 +139,6 @@ class Markdown:
         self._parts.append(f"{fence}sh\n{said}\n{fence}")
 
     def table(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """A table."""
         lines = [heads, ["---"] * len(heads), *([self.text(cell, MOST_CELL) for cell in row] for row in rows)]
         self._parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
 

@@ -17,7 +17,6 @@ class Kind:
     marker: str
 
     def noun(self, number: int) -> str:
-        """What stands behind the ``number`` of them."""
         return self.one if number == 1 else self.name
 
 
@@ -58,7 +57,6 @@ NOT_LOOKED_FOR = (
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of ``text``, which whitespace parts."""
     return frozenset(text.split())
 
 

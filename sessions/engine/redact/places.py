@@ -137,7 +137,6 @@ def _says_password(place: _Place, way: str) -> bool:
 
 
 def _listed(place: _Place) -> Iterator[Found]:
-    """Each of a list of values in quotes."""
     opens = _ITEMS.match(place.text, place.at)
     at = opens.end() if opens else place.at
     for _ in range(_MOST_ITEMS):

@@ -79,7 +79,6 @@ class View:
 
 
 def plain(text: str) -> View:
-    """The text as it is."""
     return View(text, [0], [0], {})
 
 

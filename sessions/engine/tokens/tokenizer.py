@@ -68,7 +68,7 @@ def row_of(count: Counted, facts: TextFacts) -> tuple[int, ...]:
     return (n_tokens, facts.n_non_ascii, facts.n_json, *(*facts.classes, 0, 0, 0)[: ROW - 3])
 
 
-def count(text: str, name: str = "o200k_base") -> Counted:
+def count(text: str, name: str = NAME) -> Counted:
     """Tokens of ``text``, special-token strings counted as plain text; never raises for any str (estimators 5.4)."""
     pieces, approximate = windows(text)
     encode = encoding(name).encode_ordinary
@@ -146,8 +146,7 @@ class TokenCounter:
     negative, so that they can stand in ``Block.n_tokens`` until they are settled.
     """
 
-    def __init__(self, threads: int = 2, name: str = "o200k_base", backlog: int = BACKLOG_CHUNKS) -> None:
-        self._name = name
+    def __init__(self, threads: int = 2, backlog: int = BACKLOG_CHUNKS) -> None:
         self._is_large = False
         self._making = threading.Lock()
         self._tickets: dict[int, int] = {}
@@ -220,11 +219,11 @@ class TokenCounter:
 
     def _count(self, chunk: Chunk) -> None:
         with self._making:
-            if not self._is_large and fits((text for _, text, _ in chunk), self._name):
+            if not self._is_large and fits(text for _, text, _ in chunk):
                 chunk = self._by_hand(chunk)
             self._is_large = self._is_large or bool(chunk)
         for one in chunk:
-            self._settle(one, count(one[1], self._name))
+            self._settle(one, count(one[1]))
 
     def _by_hand(self, chunk: Chunk) -> Chunk:
         """Count a small chunk without tiktoken; what of it is left over."""
@@ -243,9 +242,9 @@ class TokenCounter:
         self._rows[end - ROW : end] = array("q", row_of(counted, text_facts(text, look)))
 
 
-def fits(texts: Iterable[str], name: str = NAME) -> bool:
+def fits(texts: Iterable[str]) -> bool:
     """Whether these texts are counted here: few, ASCII, and tiktoken's encoding is not there already."""
-    if name != NAME or not vocabulary.is_vendored(name) or vocabulary.is_built(name):
+    if not vocabulary.is_vendored(NAME) or vocabulary.is_built(NAME):
         return False
     left = MOST_CHARS
     for text in texts:

@@ -27,7 +27,7 @@ from typing import BinaryIO, Self
 
 from sessions.engine.packing.memory import give_back
 from sessions.engine.tokens.text_facts import text_facts
-from sessions.engine.tokens.tokenizer import ROW, Chunk, Counted, Counts, TokenCounter, count, row_of, windows
+from sessions.engine.tokens.tokenizer import NAME, ROW, Chunk, Counted, Counts, TokenCounter, count, row_of, windows
 
 Core = Callable[[list[str]], list[int]]
 FIRST_CHARS = 5_000_000
@@ -43,7 +43,7 @@ _HEAD = struct.Struct("<II")
 _ROW_BYTES = 8 * ROW
 _START = (
     "import sys; sys.path[:] = {path!r}; "
-    "from sessions.engine.tokens.tokenizer_process import serve; serve({name!r}, at_once={at_once})"
+    "from sessions.engine.tokens.tokenizer_process import serve; serve(at_once={at_once})"
 )
 
 
@@ -54,15 +54,15 @@ class ProcessCounter(TokenCounter):
     ends with the results, so that its memory is free for what follows, and begins again where more comes.
     """
 
-    def __init__(self, name: str = "o200k_base", *, at_once: bool = False) -> None:
-        super().__init__(threads=1, name=name, backlog=BACKLOG)
+    def __init__(self, *, at_once: bool = False) -> None:
+        super().__init__(threads=1, backlog=BACKLOG)
         self._helper: subprocess.Popen[bytes] | None = None
         self._at_once, self._rests = at_once, False
         self.for_one_file = False
 
     def begin(self) -> None:
         """Start the helper now, not with the first texts."""
-        self._helper = _started(self._name, at_once=self._at_once)
+        self._helper = _started(at_once=self._at_once)
 
     def close(self) -> None:
         """Stop the helper, and the thread that talks to it."""
@@ -153,8 +153,8 @@ class ProcessCounter(TokenCounter):
             helper.wait()
 
 
-def _started(name: str, *, at_once: bool) -> subprocess.Popen[bytes] | None:
-    code = _START.format(path=sys.path, name=name, at_once=at_once)
+def _started(*, at_once: bool) -> subprocess.Popen[bytes] | None:
+    code = _START.format(path=sys.path, at_once=at_once)
     try:
         return subprocess.Popen(  # noqa: S603  our own interpreter, our own code
             [sys.executable, "-c", code],
@@ -167,10 +167,10 @@ def _started(name: str, *, at_once: bool) -> subprocess.Popen[bytes] | None:
         return None
 
 
-def serve(name: str, *, at_once: bool = False) -> None:
+def serve(*, at_once: bool = False) -> None:
     """The helper's loop until its input ends; so does the process, at once: taking its tables apart takes long."""
     source, sink = sys.stdin.buffer, sys.stdout.buffer
-    with FastCounter(name) as counter:
+    with FastCounter() as counter:
         if at_once:
             counter.begin()
             give_back()  # 12 MB that loading left behind
@@ -203,8 +203,7 @@ def _texts(source: BinaryIO) -> list[tuple[str, int]]:
 class FastCounter:
     """Counts lists of texts; ``counts`` gives what ``tokenizer.count`` gives for each, in order."""
 
-    def __init__(self, name: str = "o200k_base", core: Core | None = None) -> None:
-        self.name = name
+    def __init__(self, core: Core | None = None) -> None:
         self._core, self._asks = core, core is None
         self._pool = ThreadPoolExecutor(2)
         self._n_judged = self._n_chars = 0
@@ -217,26 +216,23 @@ class FastCounter:
 
     def begin(self) -> None:
         """Load both cores now, on no thread: for processes that will be forked, and share them."""
-        self._core, self._asks = toktok(self.name), False
-        count("begin", self.name)
+        self._core, self._asks = toktok(), False
+        count("begin")
         if self._core:
             self._core(["begin"])
 
     def counts(self, texts: Sequence[str]) -> list[Counted]:
         """Tokens of each text."""
         if self._asks and self._n_chars >= FIRST_CHARS:
-            self._core, self._asks = toktok(self.name), False
+            self._core, self._asks = toktok(), False
         self._n_chars += sum(map(len, texts))
         found = self._fast(texts)
         if found is None:
-            return list(self._pool.map(self._slow, texts))
+            return list(self._pool.map(count, texts))
         doubted = [at for at, text in enumerate(texts) if not text.isascii() and DOUBTED.search(text)]
-        for at, counted in zip(doubted, self._pool.map(self._slow, [texts[at] for at in doubted]), strict=True):
+        for at, counted in zip(doubted, self._pool.map(count, [texts[at] for at in doubted]), strict=True):
             found[at] = counted
         return found
-
-    def _slow(self, text: str) -> Counted:
-        return count(text, self.name)
 
     def _fast(self, texts: Sequence[str]) -> list[Counted] | None:
         """Toktok's counts, those of doubted texts still wrong; None where it may not be used."""
@@ -260,7 +256,7 @@ class FastCounter:
         self._n_judged += 1
         if self._core is None or DOUBTED.search(text):
             return True
-        fast, slow = self._core([text])[0], count(text, self.name).n_tokens
+        fast, slow = self._core([text])[0], count(text).n_tokens
         if fast != slow:
             self._caught(f"counted {fast:,} tokens where tiktoken counts {slow:,}")
         return fast == slow
@@ -274,7 +270,7 @@ class InPlaceCounter(TokenCounter):
     """A TokenCounter of one file that counts where it is asked, with a FastCounter that goes on to the next file."""
 
     def __init__(self, fast: FastCounter) -> None:
-        super().__init__(threads=0, name=fast.name)
+        super().__init__(threads=0)
         self._fast = fast
 
     def _flush(self) -> None:
@@ -288,10 +284,10 @@ def _plain(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def toktok(name: str) -> Core | None:
-    """The fast core with a vocabulary; None where it is not installed."""
+def toktok() -> Core | None:
+    """The fast core with the vocabulary; None where it is not installed."""
     try:
         from toktok import batch_count  # type: ignore[import-untyped]
     except ImportError:
         return None
-    return lambda texts: list(batch_count(texts, name, threads=1))
+    return lambda texts: list(batch_count(texts, NAME, threads=1))
