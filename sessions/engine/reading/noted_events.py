@@ -33,8 +33,7 @@ from sessions.engine.reading.formats._error_body import MESSAGE_KEYS
 from sessions.engine.reading.formats._values import as_dict, as_list, count_of
 from sessions.engine.reading.json_values import JsonProblem, loads
 from sessions.engine.reading.jsonio import Source
-from sessions.engine.reading.noted_limits import noted_limits
-from sessions.engine.reading.noted_replies import noted_replies
+from sessions.engine.reading.noted_replies import noted_limits, noted_replies
 from sessions.engine.transcript.recorded_events import ENDS, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import Content, Kind, Message, Parsed, Role, Transcript
 

@@ -12,10 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.reading.formats._converse import blocks_of
-from sessions.engine.reading.formats._mlflow_spans import in_words
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded
-from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
+from sessions.engine.reading.formats._values import (
+    Path,
+    Record,
+    as_dict,
+    as_list,
+    count_of,
+    first_text,
+    seconds,
+    text_of,
+)
 from sessions.engine.transcript.types import Origin
 
 SPREAD = re.compile(r"(llm\.input_messages|llm\.output_messages|gen_ai\.prompt|gen_ai\.completion)\.(\d{1,6})\.(.+)\Z")
@@ -28,6 +36,19 @@ DETAILS = "gen_ai.client.inference.operation.details"
 WRAPPERS = ("message", "message_content", "tool_call")
 SCALARS = ("stringValue", "boolValue", "intValue", "doubleValue", "bytesValue")
 ERROR_KEYS = ("exception.type", "exception.message", "error.message", "error.type")
+MLFLOW_KIND, MLFLOW_COUNTS = "mlflow.spanType", "mlflow.chat.tokenUsage"
+MLFLOW_CALLS = ("CHAT_MODEL", "LLM")
+MLFLOW_NAMES = {
+    "input.value": "mlflow.spanInputs",
+    "output.value": "mlflow.spanOutputs",
+    "llm.tools": "mlflow.chat.tools",
+    "gen_ai.request.model": "mlflow.llm.model",
+    "gen_ai.provider.name": "mlflow.llm.provider",
+}
+"""What the conventions call MLflow's own attributes."""
+INPUT, OUTPUT = "gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"
+READ, WRITTEN = "gen_ai.usage.cache_read.input_tokens", "gen_ai.usage.cache_creation.input_tokens"
+Attributes = Mapping[str, tuple[Any, Path]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +213,7 @@ def spread(span: Span, prefix: str) -> list[tuple[Any, tuple[Origin, ...]]]:
 def _span(value: Record, origin: Origin) -> Span:
     context = as_dict(value.get("context"))
     started = value.get("startTimeUnixNano") or value.get("start_time_unix_nano") or value.get("start_time")
-    attributes = in_words(dict(_attributes(value.get("attributes"), ("attributes",))))
+    attributes = _in_words(dict(_attributes(value.get("attributes"), ("attributes",))))
     events = [as_dict(event) for event in as_list(value.get("events"))]
     for n, event in enumerate(events):
         if event.get("name") == DETAILS:
@@ -315,3 +336,50 @@ def _error_text(value: Record, attributes: Mapping[str, tuple[Any, Path]]) -> st
     found += [text_of(attributes[key][0]) for key in ERROR_KEYS if key in attributes]
     failed = code in (2, "2", "ERROR", "STATUS_CODE_ERROR", "Error") or "error.type" in attributes
     return " ".join(dict.fromkeys(filter(None, found))) if failed else ""
+
+
+def _in_words(attributes: Attributes) -> dict[str, tuple[Any, Path]]:
+    """The attributes of a span of MLflow's, JSON read, with the conventions' names; those of others as they are."""
+    if MLFLOW_KIND not in attributes:
+        return dict(attributes)
+    found = {key: (decoded(value), path) for key, (value, path) in attributes.items()}
+    kind = text_of(found[MLFLOW_KIND][0])
+    for name, own in MLFLOW_NAMES.items():
+        if own in found:
+            found.setdefault(name, found[own])
+    path = found[MLFLOW_KIND][1]
+    found.setdefault("openinference.span.kind", ("LLM" if kind in MLFLOW_CALLS else kind or "CHAIN", path))
+    if kind in MLFLOW_CALLS:
+        model = text_of(as_dict(_value(found, "input.value")).get("model"))
+        if model:
+            found.setdefault("gen_ai.request.model", (model, path))
+        for name, n in _counts(found).items():
+            found.setdefault(name, (n, path))
+    elif call_id := _answered(_value(found, "output.value")) if kind == "TOOL" else "":
+        found.setdefault("tool_call.id", (call_id, path))
+    return found
+
+
+def _value(found: Attributes, key: str) -> Any:
+    return found[key][0] if key in found else None
+
+
+def _counts(found: Attributes) -> dict[str, int]:
+    """What a call cost; Anthropic's input leaves out what the cache read or wrote."""
+    counts = as_dict(_value(found, MLFLOW_COUNTS))
+    sent, said, read, written = (
+        count_of(counts.get(f"{name}_tokens"))
+        for name in ("input", "output", "cache_read_input", "cache_creation_input")
+    )
+    made_by = f"{_value(found, 'mlflow.message.format')} {_value(found, 'mlflow.llm.provider')}"
+    sent += read + written if "anthropic" in made_by else 0
+    return {INPUT: sent, OUTPUT: said, READ: read, WRITTEN: written}
+
+
+def _answered(output: Any) -> str:
+    """The call that what a tool gave out names."""
+    for part in (output, *as_list(output)):
+        held: Record = as_dict(part)
+        if named := text_of(held.get("tool_call_id")) or text_of(as_dict(held.get("toolResult")).get("toolUseId")):
+            return named
+    return ""

@@ -9,6 +9,7 @@ one call; a step that does not say what it sent goes on from the one before it.
 from __future__ import annotations
 
 import itertools
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,24 +17,35 @@ from typing import Any
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
-from sessions.engine.reading.formats import _mastra_storage as storage
 from sessions.engine.reading.formats import _traces as traces
+from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import read_as
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, answered
 from sessions.engine.reading.formats._counts import sdk_usage
 from sessions.engine.reading.formats._mastra_spans import Span, Step
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import first_records, has_columns, inside, misread, noted, stem_of
-from sessions.engine.reading.formats._values import Path, as_dict, as_list, count_of, text_of, written
+from sessions.engine.reading.formats._records import (
+    first_records,
+    has_columns,
+    inside,
+    misread,
+    noted,
+    rows_of,
+    stem_of,
+)
+from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
+from sessions.engine.reading.formats.ai_sdk import Reading
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Message, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
+
+MESSAGES, SPANS, MEMORY = "mastra_messages", "mastra_ai_spans", "mastra_observational_memory"
 
 
 def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     """The blocks of an output of a call, of a message that was sent, of what a tool gave, or of a stored message."""
-    if storage.MESSAGES in message.origins[0].path[:1]:
-        return tuple(content for value in values for content in storage.stored_contents(value, message.role))
+    if MESSAGES in message.origins[0].path[:1]:
+        return tuple(content for value in values for content in _stored_contents(value, message.role))
     output = as_dict(traces.decoded(values[0])) if len(values) == 1 else {}
     if message.role is Role.ASSISTANT and "role" not in output and (found := mastra.reply_contents(output)):
         return found
@@ -50,8 +62,8 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        if has_columns(head, storage.MESSAGES, "thread_id", "content", "role"):
-            return Sniff(95, f"a database with {storage.MESSAGES} that have a thread_id")
+        if has_columns(head, MESSAGES, "thread_id", "content", "role"):
+            return Sniff(95, f"a database with {MESSAGES} that have a thread_id")
         found = [mastra.kind_of(span) for record in first_records(head) for span, _ in mastra.spans_in(record)]
         if any(kind in (*mastra.GENERATIONS, mastra.STEP, mastra.INFERENCE) for kind in found):
             return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
@@ -62,7 +74,7 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         skipped: list[Skipped] = []
         if source.database() is not None:
-            found = storage.threads(source, measure, skipped)
+            found = _threads(source, measure, skipped)
             return read_as(found, skipped, "no thread with messages in Mastra's storage")
         spans = mastra.spans_of(source, skipped)
         by_id = {span.id: span for span in spans if span.id}
@@ -224,3 +236,67 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
         return transcript
     event = RecordedEvent(EventKind.SESSION_END, n, place, said, last.reason)
     return replace(transcript, events=(*transcript.events, event))
+
+
+def _stored_contents(value: object, role: Role) -> tuple[Content, ...]:
+    """The blocks of a part of a stored message, or of the content of an older one."""
+    return parts_of([value] if isinstance(value, dict) else traces.decoded(value), role)
+
+
+def _threads(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Transcript]:
+    """The session of every thread, in order of time; ``skipped`` receives what is no message."""
+    tables = source.head().tables
+    rows = rows_of(source, SPANS, "ORDER BY startedAt, rowid") if SPANS in tables else ()
+    spans = [mastra.span_at(row, at) for row, at in rows]
+    own: dict[str, deque[Step]] = {}
+    for step in mastra.steps_of(spans, {span.id: span for span in spans})[0]:
+        own.setdefault(next((s.thread for s in (step.span, *step.around) if s.thread), ""), deque()).append(step)
+    counted = {row.get("threadId"): row for row, _ in rows_of(source, MEMORY)} if MEMORY in tables else {}
+    in_time = rows_of(source, "mastra_threads", "ORDER BY createdAt, rowid")
+    titles = {text_of(row.get("id")): text_of(row.get("title")) for row, _ in in_time}
+    found: dict[str, Transcript] = {}
+    in_order = rows_of(source, MESSAGES, "ORDER BY thread_id, createdAt, rowid")
+    for native, held in itertools.groupby(in_order, lambda one: text_of(one[0].get("thread_id"))):
+        reading = _Thread(measure, own.get(native, deque()))
+        for message, at in held:
+            reading.put(message, at, skipped)
+        reading.tell(None)
+        reading.remember(counted.get(native, {}))
+        found[native] = reading.finish(native, titles.get(native, ""))
+    return [found[native] for native in dict.fromkeys([*titles, *found]) if native in found]
+
+
+class _Thread(Reading):
+    """A thread in the making, with the calls that its messages have not taken yet."""
+
+    def __init__(self, measure: Measured, steps: deque[Step]) -> None:
+        super().__init__(measure)
+        self.steps = steps
+
+    def put(self, row: Record, origin: Origin, skipped: list[Skipped]) -> None:
+        """A message, and before it the calls that began before an answer was written down."""
+        held, first = traces.decoded(row.get("content")), len(self.history.requests)
+        due = self.tell(seconds(row.get("createdAt"))) if row.get("role") == "assistant" else []
+        said, place = (held, inside(origin, "content")) if isinstance(held, dict) else ({"content": held}, origin)
+        self.take({**said, **{key: row.get(key) for key in ("role", "id", "createdAt")}}, place, skipped)
+        made = self.history.requests[first:]
+        # A generation of several steps tells their sum alone.
+        for request, step in zip(made, due[-len(made) :] if len(due) >= len(made) else [], strict=False):
+            usage, model = sdk_usage(step.attributes.get("usage")), text_of(step.told("model"))
+            self.history.requests[request.index] = replace(request, usage=usage, model=model, response_id=step.span.id)
+
+    def tell(self, until: float | None) -> list[Step]:
+        """The answered calls that began by then, taken; those that failed are told where the reading stands."""
+        answered: list[Step] = []
+        while self.steps and (until is None or (self.steps[0].span.started or 0) <= until):
+            step = self.steps.popleft()
+            error = error_of(step.span.error or step.inner.error)
+            self.history.refuse(error)
+            answered += [] if error else [step]
+        return answered
+
+    def remember(self, row: Record) -> None:
+        pending, n = count_of(row.get("pendingMessageTokens")), count_of(row.get("generationCount"))
+        limit = count_of(as_dict(as_dict(traces.decoded(row.get("config"))).get("observation")).get("messageTokens"))
+        words = f"{pending:,} tokens wait for it, it observes from {limit:,} on, it has condensed {n} times"
+        self.history.note(limit, f"Observational memory, by its own count: {words}")
