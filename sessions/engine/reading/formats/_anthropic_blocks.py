@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, tool_use, whole_result
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
 from sessions.engine.transcript.types import Content, Kind
 
@@ -46,14 +46,7 @@ def _compaction(block: Record) -> Content | None:
 
 
 def _tool_result(block: Record) -> Content:
-    content = block.get("content")
-    return Content(
-        Kind.TOOL_RESULT,
-        text=text_of(content),
-        call_id=text_of(block.get("tool_use_id")),
-        is_error=bool(block.get("is_error")),
-        parts=() if isinstance(content, str) else contents_of(content),
-    )
+    return whole_result(block.get("content"), block.get("tool_use_id"), block_of, is_error=bool(block.get("is_error")))
 
 
 def _media(block: Record) -> Content | None:

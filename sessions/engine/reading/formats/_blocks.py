@@ -128,6 +128,12 @@ def result_of(said: tuple[Content, ...], call_id: Any, *, is_error: bool = False
     return Content(Kind.TOOL_RESULT, text=text, call_id=text_of(call_id), is_error=is_error, name=name, parts=parts)
 
 
+def whole_result(content: Any, call_id: Any, part: Callable[[Any], Content], *, is_error: bool = False) -> Content:
+    """A tool's result as it is written: a string its text, anything else its parts, though it be one text."""
+    parts = () if isinstance(content, str) else blocks_of(content, part)
+    return Content(Kind.TOOL_RESULT, text_of(content), call_id=text_of(call_id), is_error=is_error, parts=parts)
+
+
 def with_id(content: Content, call_id: str) -> Content:
     """A call or result with ``call_id``; any other block as it is."""
     is_tool = content.kind in (Kind.TOOL_USE, Kind.TOOL_RESULT)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sessions.engine.base.words import words
-from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of
+from sessions.engine.reading.formats._blocks import blocks_of, media_link, opaque, target_of, whole_result
 from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role
@@ -55,9 +55,7 @@ def part_of(part: Any) -> Content:
 
 def plain_result(call_id: str, output: Any, *, is_error: bool = False) -> Content:
     """A tool's result: a string, or a list of parts."""
-    if isinstance(output, str):
-        return Content(Kind.TOOL_RESULT, text=output, call_id=call_id, is_error=is_error)
-    return Content(Kind.TOOL_RESULT, call_id=call_id, is_error=is_error, parts=parts_of(output))
+    return whole_result(output, call_id, part_of, is_error=is_error)
 
 
 def _image(part: Record) -> Content | None:

@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._gemini_parts import content_of, field_of, gemini_usage, key_of, parts_of
-from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
+from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
 from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
@@ -59,10 +59,12 @@ class _Format(Format):
             if kind == EVENT:
                 loose.append((record, origin))
             elif kind == SESSION:
-                events = list(_held(record, origin, "events", skipped))
+                events = list(objects_in(record["events"], inside(origin, "events"), skipped, "event"))
                 found += _sessions(text_of(record.get("id")) or stem, events, measure)
             else:
-                found += [_tested(*case, stem, measure) for case in _held(record, origin, "evalCases", skipped)]
+                key = key_of(record, "evalCases")
+                cases = objects_in(as_list(record.get(key)), inside(origin, key), skipped, "case")
+                found += [_tested(*case, stem, measure) for case in cases]
         return read_as([*found, *_sessions(stem, loose, measure)], skipped, "no event with content")
 
     contents = each_value(_contents)
@@ -76,16 +78,6 @@ def _kind_of(record: Record) -> str:
         return CASES
     invoked = text_of(field_of(record, "invocationId")) and text_of(record.get("author"))
     return EVENT if invoked and ("content" in record or "actions" in record) else ""
-
-
-def _held(record: Record, origin: Origin, name: str, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
-    """The objects in the list under ``name``."""
-    key = key_of(record, name)
-    for position, value in enumerate(as_list(record.get(key))):
-        if isinstance(value, dict):
-            yield value, inside(origin, key, position)
-        else:
-            skipped.append(Skipped(origin.line, origin.offset, f"entry {position} of {key} is not an object"))
 
 
 def _sessions(name: str, events: Events, measure: Measured) -> Iterator[Transcript]:

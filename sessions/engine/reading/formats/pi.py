@@ -17,7 +17,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._assembly import read_as
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, title_of, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, title_of, tool_use, whole_result
 from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._chat_blocks import part_of
 from sessions.engine.reading.formats._provider_errors import error_of
@@ -47,7 +47,8 @@ def pi_contents(value: Any) -> tuple[Content, ...]:
         return blocks_of(value, _block)
     role = text_of(value.get("role"))
     if role == "toolResult":
-        return (_result(value),)
+        failed = value.get("isError") is True
+        return (whole_result(value.get("content"), value.get("toolCallId"), _block, is_error=failed),)
     if role == "bashExecution":
         return (Content(Kind.TEXT, text=_shell_text(value), target=text_of(value.get("command"))[:200]),)
     content = value.get("content")
@@ -79,17 +80,6 @@ def _block(block: Any) -> Content:
         signature = text_of(block.get("thoughtSignature"))
         return tool_use(block.get("arguments"), block.get("name"), block.get("id"), signature)
     return part_of(block)
-
-
-def _result(message: Record) -> Content:
-    content = message.get("content")
-    return Content(
-        Kind.TOOL_RESULT,
-        text=text_of(content),
-        call_id=text_of(message.get("toolCallId")),
-        is_error=message.get("isError") is True,
-        parts=() if isinstance(content, str) else blocks_of(content, _block),
-    )
 
 
 def _shell_text(message: Record) -> str:
