@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from sessions.engine.reading.formats import Sniff
 from sessions.engine.reading.formats._branch import RESULTS, THINKING, Clearing
 from sessions.engine.reading.formats._counts import first_count, usage_of
 from sessions.engine.reading.formats._items import COMPACTION_TYPES
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
+from sessions.engine.reading.formats._records import inside, pair_in
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
@@ -226,3 +228,59 @@ def _key(content: Content) -> tuple[object, ...]:
         return (content.kind, content.name, content.call_id if is_named else "".join(content.text.split()))
     parts = tuple(part for inner in content.parts for part in _key(inner))
     return (content.kind, content.call_id, content.text.strip(), content.data, content.url, parts)
+
+
+Take = Callable[[TracedCall, Record, Origin], None]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderApi:
+    """How an API writes a message, a request and a response, and what a call takes from either.
+
+    ``says`` is what a response shows, by which it is known as ``sure``ly; ``request_shape`` judges any other document.
+    """
+
+    said_at: Callable[[Any, Origin], CallMessage]
+    is_request: Callable[[Record], object]
+    is_response: Callable[[Record], object]
+    ask: Take
+    answer: Take
+    sure: int
+    says: Callable[[Record], str]
+    request_shape: Callable[[Record, Record | None], Sniff | None]
+    list_shape: Callable[[list[Any]], Sniff | None]
+
+    def pair(self, value: Any) -> tuple[Record | None, Record | None]:
+        return pair_in(value, self.is_request, self.is_response) if isinstance(value, dict) else (None, None)
+
+    def shape(self, document: Any) -> Sniff | None:
+        """How much a document looks like the API, and why."""
+        if isinstance(document, list):
+            return self.list_shape(document)
+        if not isinstance(document, dict):
+            return None
+        request, response = self.pair(document)
+        if response is None:
+            return self.request_shape(document, request)
+        pair = " with its request" if request is not None else ""
+        return Sniff(self.sure, f"a response{pair}: {self.says(response)}")
+
+    def call(self, document: Record, whole: Origin) -> TracedCall:
+        request, response = self.pair(document)
+        named = any(isinstance(document.get(key), dict) for key in ("request", "response"))
+        call = TracedCall([], [], edits=ServerEdits(error=error_in(document)))
+        if request is not None:
+            self.ask(call, request, inside(whole, "request") if named else whole)
+        if response is not None:
+            self.answer(call, response, inside(whole, "response") if named else whole)
+        return call
+
+    def calls(self, documents: Iterable[Any], whole: Origin) -> list[TracedCall]:
+        """The calls of a list; one of messages is a record without any."""
+        values = list(documents)
+        pairs = [self.call(one, inside(whole, n)) for n, one in enumerate(values) if self.pair(one) != (None, None)]
+        return pairs or [self.log(values, whole)]
+
+    def log(self, values: Iterable[Any], at: Origin) -> TracedCall:
+        """What was said, without a call."""
+        return TracedCall([self.said_at(value, inside(at, n)) for n, value in enumerate(values)], [], is_log=True)

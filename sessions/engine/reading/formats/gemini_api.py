@@ -14,8 +14,7 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall
-from sessions.engine.reading.formats._provider_calls import ProviderApi
+from sessions.engine.reading.formats._calls import CallMessage, ProviderApi, TracedCall
 from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -42,16 +41,7 @@ def _said_at(value: Any, at: Origin, time: float | None = None) -> CallMessage:
     return CallMessage(role, contents, (at,), native, timestamp=time, is_summary=is_summary, meta=meta)
 
 
-def shape_of(document: Any) -> Sniff | None:
-    """How much a document looks like the Gemini API, and why."""
-    if isinstance(document, list):
-        return _list_shape(document)
-    if not isinstance(document, dict):
-        return None
-    request, response = API.pair(document)
-    if response is not None:
-        pair = " with its request" if request is not None else ""
-        return Sniff(90, f"a response{pair}: candidates with parts")
+def _request_shape(document: Record, request: Record | None) -> Sniff | None:
     if request is not None:
         return Sniff(88, "a request: `contents`, a list of parts by role")
     if history := _history(document):
@@ -95,7 +85,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
         return Sniff(86, f"a list of {len(items)} contents: role and parts")
     if any(map(_is_response, items)) and not any("request" in as_dict(item) for item in items):
         return Sniff(86, "a list of response chunks: candidates with parts")
-    return closest((shape_of(item) for item in items if isinstance(item, dict)), "a list")
+    return closest((API.shape(item) for item in items if isinstance(item, dict)), "a list")
 
 
 def _history(document: Record) -> str:
@@ -159,7 +149,9 @@ def _system(request: Record) -> Iterator[Content]:
             yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
 
 
-API = ProviderApi(_said_at, _is_request, _is_response, _ask, _take)
+API = ProviderApi(
+    _said_at, _is_request, _is_response, _ask, _take, 90, lambda _: "candidates with parts", _request_shape, _list_shape
+)
 
 
 class _Format(Format):
@@ -174,7 +166,7 @@ class _Format(Format):
         lines = first_objects(head)
         if lines and all(is_recording(value) for value in lines):
             return Sniff(90, f"lines record calls; line 1 is {lines[0]['method']}")
-        return shape_of(head.document) if head.document is not None else None
+        return API.shape(head.document) if head.document is not None else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The sessions of the file; contents that several requests send are counted once."""

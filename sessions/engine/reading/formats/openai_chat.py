@@ -13,11 +13,10 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats._assembly import with_unique_ids
 from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall
+from sessions.engine.reading.formats._calls import CallMessage, ProviderApi, TracedCall
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
 from sessions.engine.reading.formats._items import ROLES, call_content, parts_of, plain_result
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn, message_mark
-from sessions.engine.reading.formats._provider_calls import ProviderApi
 from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import Line
@@ -87,16 +86,7 @@ def _calls(message: Record) -> Iterator[Content]:
         yield call_content(name, name, legacy.get("arguments"))
 
 
-def shape_of(document: Any) -> Sniff | None:
-    """How much a document looks like chat completions, and why."""
-    if isinstance(document, list):
-        return _list_shape(document)
-    if not isinstance(document, dict):
-        return None
-    request, response = API.pair(document)
-    if response is not None:
-        pair = " with its request" if request is not None else ""
-        return Sniff(90, f"a response{pair}: choices with a message")
+def _request_shape(document: Record, request: Record | None) -> Sniff | None:
     if request is None:
         return Sniff(0, "it has choices, but none holds a message") if "choices" in document else None
     if foreign := foreign_key(document) or foreign_turn(as_list(request.get("messages"))):
@@ -152,7 +142,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     first = next((n for n, item in enumerate(items) if _trajectory(item) is not None), None)
     if first is not None:
         return Sniff(85, f"item {first} has `traj`, a list of messages")
-    shapes = (shape_of(item) for item in items if isinstance(item, dict) and not _is_line(item))
+    shapes = (API.shape(item) for item in items if isinstance(item, dict) and not _is_line(item))
     if best := closest(shapes, "a list of calls, not a proxy's log"):
         return best
     if items and all(_is_line(item) for item in items):
@@ -197,7 +187,9 @@ def _answer(call: TracedCall, response: Record, at: Origin) -> None:
     call.response_id = text_of(response.get("id"))
 
 
-API = ProviderApi(_said_at, _is_request, _reply, _ask, _answer)
+API = ProviderApi(
+    _said_at, _is_request, _reply, _ask, _answer, 90, lambda _: "choices with a message", _request_shape, _list_shape
+)
 
 
 class _Format(Format):
@@ -210,7 +202,7 @@ class _Format(Format):
 
     def sniff(self, head: Head) -> Sniff | None:
         if head.document is not None:
-            return shape_of(head.document)
+            return API.shape(head.document)
         lines = first_objects(head)
         if lines and all(isinstance(value.get(DISPLAY), str) for value in lines):
             return Sniff(70, f"line 1 has {DISPLAY}: a conversation as text")

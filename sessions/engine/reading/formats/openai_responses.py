@@ -13,11 +13,10 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._call_sessions import sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edits_of, error_in
+from sessions.engine.reading.formats._calls import CallMessage, ProviderApi, TracedCall, edits_of, error_in
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, item_role
 from sessions.engine.reading.formats._marks import foreign_turn
-from sessions.engine.reading.formats._provider_calls import ProviderApi
 from sessions.engine.reading.formats._records import closest, events, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -46,7 +45,7 @@ class _Format(Format):
         if STREAM.match(head.data):
             return Sniff(95, "a stream of events named response.…")
         if head.document is not None:
-            return shape_of(head.document)
+            return API.shape(head.document)
         lines = first_objects(head)
         if lines and all(is_item_line(value) for value in lines):
             return Sniff(72, f"lines are items; line 1 has `type: {lines[0]['type']}`")
@@ -71,17 +70,7 @@ class _Format(Format):
     contents = each_value(item_contents)
 
 
-def shape_of(document: Any) -> Sniff | None:
-    """How much a document looks like the Responses API, and why."""
-    if isinstance(document, list):
-        return _list_shape(document)
-    if not isinstance(document, dict):
-        return None
-    request, response = API.pair(document)
-    if response is not None:
-        pair = " with its request" if request is not None else ""
-        named = text_of(response.get("object")) or "missing"
-        return Sniff(92, f"a response{pair}: object is {named}, output has items")
+def _request_shape(document: Record, request: Record | None) -> Sniff | None:
     if request is not None:
         return Sniff(86, "a request: a model and `input`, which is text or items")
     items = _items(document)
@@ -163,7 +152,7 @@ def _list_shape(items: list[Any]) -> Sniff | None:
     if any(is_item_line(item) for item in items) and all(is_item_line(i) or _role_only(i) for i in items):
         first = next(item["type"] for item in items if is_item_line(item))
         return Sniff(82, f"a list of items; one is {first}")
-    shapes = (shape_of(item) for item in items if isinstance(item, dict) and "type" not in item)
+    shapes = (API.shape(item) for item in items if isinstance(item, dict) and "type" not in item)
     return closest(shapes, "a list of calls, not a proxy's log")
 
 
@@ -191,4 +180,8 @@ def _is_response(document: Record) -> bool:
     return document.get("object") in ("response", "response.compaction") and isinstance(document.get("output"), list)
 
 
-API = ProviderApi(said_at, _is_request, _is_response, _ask, _take)
+def _says(response: Record) -> str:
+    return f"object is {response['object']}, output has items"
+
+
+API = ProviderApi(said_at, _is_request, _is_response, _ask, _take, 92, _says, _request_shape, _list_shape)

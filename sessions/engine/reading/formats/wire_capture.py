@@ -16,9 +16,9 @@ from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import TracedCall
 from sessions.engine.reading.formats._records import first_records, misread, placed, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of
-from sessions.engine.reading.formats.gemini_api import shape_of as gemini_shape
-from sessions.engine.reading.formats.openai_chat import shape_of as chat_shape
-from sessions.engine.reading.formats.openai_responses import shape_of as responses_shape
+from sessions.engine.reading.formats.gemini_api import API as GEMINI
+from sessions.engine.reading.formats.openai_chat import API as CHAT
+from sessions.engine.reading.formats.openai_responses import API as RESPONSES
 from sessions.engine.transcript.types import Parsed, Skipped
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
@@ -95,8 +95,7 @@ def _own_format(exchanges: Sequence[wire.HttpExchange], calls: Sequence[wire.Htt
     """The provider's format that reads a list of its own calls, each with no more than its bodies; else empty."""
     if all(wire.is_anthropic_pair(exchange) for exchange in exchanges):
         return "anthropic_messages" if len(exchanges) == n_records else ""
-    shapes = {"openai_chat": chat_shape, "openai_responses": responses_shape, "gemini_api": gemini_shape}
-    for name, shape_of in shapes.items():
-        if all(wire.is_bare(call) and (shape := shape_of(call.record)) and shape.score for call in calls):
+    for name, api in {"openai_chat": CHAT, "openai_responses": RESPONSES, "gemini_api": GEMINI}.items():
+        if all(wire.is_bare(call) and (shape := api.shape(call.record)) and shape.score for call in calls):
             return name
     return ""
