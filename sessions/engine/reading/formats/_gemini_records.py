@@ -204,10 +204,8 @@ class Log:
         return thread
 
 
-def record_contents(value: Any, role: Role) -> tuple[Content, ...]:
+def record_contents(value: Record, role: Role) -> tuple[Content, ...]:
     """The blocks of one of a record's messages: of a reply, or of the results that its calls have."""
-    if not isinstance(value, dict):
-        return gemini.parts_of(value)
     if value.get("type") != "gemini":
         return gemini.parts_of(value.get("content"))
     calls = as_list(value.get("toolCalls"))

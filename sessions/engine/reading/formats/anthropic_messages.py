@@ -165,7 +165,7 @@ def _is_response(document: Record) -> bool:
 def _trigger_at(request: Record) -> int | None:
     """The tokens at which the request asks the server to compact: as given, else the default (policies 5.3)."""
     for edit in as_list(as_dict(request.get("context_management")).get("edits")):
-        if _type_of(edit).startswith("compact_"):
+        if text_of(as_dict(edit).get("type")).startswith("compact_"):
             return count_of(as_dict(edit.get("trigger")).get("value")) or DEFAULT_TRIGGER
     return None
 
@@ -173,10 +173,6 @@ def _trigger_at(request: Record) -> int | None:
 def _spent(response: Record, kind: str) -> list[Usage | None]:
     """The usage of each iteration of this kind that a response's usage lists."""
     return [usage_of(step) for step in iterations(response) if step.get("type") == kind]
-
-
-def _type_of(value: Any) -> str:
-    return text_of(as_dict(value).get("type"))
 
 
 def _sniff_several(head: Head) -> Sniff | None:

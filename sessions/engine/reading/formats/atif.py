@@ -25,10 +25,8 @@ MAX_NESTED = 20
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "agent": Role.ASSISTANT}
 
 
-def step_contents(step: Any) -> tuple[Content, ...]:
+def step_contents(step: Record) -> tuple[Content, ...]:
     """What was said in a step: reasoning, the message, the tool calls; without the observation."""
-    if not isinstance(step, dict):
-        return (opaque(step),)
     thoughts = text_blocks(written(step.get("reasoning_content") or ""), Kind.THINKING)
     calls = [
         tool_use(call.get("arguments"), call.get("function_name"), call.get("tool_call_id"))

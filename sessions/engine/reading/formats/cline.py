@@ -44,10 +44,8 @@ class CompactionMark:
     n_kept: int
 
 
-def entry_contents(entry: Any) -> tuple[Content, ...]:
+def entry_contents(entry: Record) -> tuple[Content, ...]:
     """The blocks of one entry of the history."""
-    if not isinstance(entry, dict):
-        return parts_of(entry)
     content = entry.get("content")
     if isinstance(content, list):
         return tuple(_block(block) for block in content)

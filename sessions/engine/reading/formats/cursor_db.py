@@ -153,13 +153,9 @@ class _Format(Format):
     label = "Cursor database"
     source = "Cursor's state.vscdb, Cursor/User/globalStorage, and store.db, ~/.cursor/chats (SQLite)"
     coverage = Coverage(
-        usage=PARTLY,
-        compactions=YES,
-        subagents=YES,
-        window="contextTokenLimit",
-        compaction="latestConversationSummary",
-        model="modelInfo, modelConfig",
-    )
+        usage=PARTLY, compactions=YES, subagents=YES,
+        window="contextTokenLimit", compaction="latestConversationSummary", model="modelInfo, modelConfig",
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         if has_columns(head, TABLE, "key", "value"):

@@ -150,12 +150,8 @@ class _Format(Format):
     label = "Genkit"
     source = "Traces of Genkit, .genkit/traces/<id> or of its developer UI (JSON or JSONL)"
     coverage = Coverage(
-        usage=YES,
-        images=PARTLY,
-        refusals=YES,
-        error="status, exception events",
-        model="genkit:name",
-    )
+        usage=YES, images=PARTLY, refusals=YES, error="status, exception events", model="genkit:name",
+    )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
         spans = [span for record in first_records(head) for span, _ in _spans_in(record)]

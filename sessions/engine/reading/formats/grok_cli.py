@@ -12,7 +12,7 @@ from typing import Any
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, read_as
-from sessions.engine.reading.formats._blocks import blocks_of, is_prompt, media_link
+from sessions.engine.reading.formats._blocks import is_prompt, media_link
 from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._items import call_content, item_contents
 from sessions.engine.reading.formats._records import first_objects, folder_of, objects
@@ -26,9 +26,7 @@ NO_BYTES = re.compile(r"data:[^,]*,(?=.*[^A-Za-z0-9+/=\s])", re.DOTALL)
 """A data URI whose bytes were taken out."""
 
 
-def _contents(entry: Any) -> tuple[Content, ...]:
-    if not isinstance(entry, dict):
-        return blocks_of(entry, _part)
+def _contents(entry: Record) -> tuple[Content, ...]:
     kind = entry.get("type")
     if kind == "reasoning":
         return item_contents(entry)

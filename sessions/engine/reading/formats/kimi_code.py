@@ -249,10 +249,8 @@ _READERS: dict[str, Callable[[_Reading, Record], None]] = {
 }
 
 
-def kimi_contents(record: Any) -> tuple[Content, ...]:
+def kimi_contents(record: Record) -> tuple[Content, ...]:
     """The blocks that one line puts into the context."""
-    if not isinstance(record, dict):
-        return parts_of(record)
     kind = record.get("type")
     if kind == "context.append_message":
         return chat_contents(plain_keys(as_dict(record.get("message"))))

@@ -88,7 +88,9 @@ class _Format(Format):
         skipped: list[Skipped] = []
         stem = stem_of(source.name)
         found: list[Transcript] = []
-        threads, others = _histories(records(source, skipped)) if _is_list(source) else ([], None)
+        document = source.head().document
+        is_list = isinstance(document, list) and not any(isinstance(item, list) for item in document)
+        threads, others = _histories(records(source, skipped)) if is_list else ([], None)
         for states in threads:
             assembly = Assembly(measure)
             _follow(assembly, states, skipped)
@@ -111,12 +113,6 @@ class _Format(Format):
         return read_as(found, skipped, "no messages of LangChain's")
 
     contents = each_value(dumped.langchain_contents)
-
-
-def _is_list(source: Source) -> bool:
-    """Whether the file is one list of records."""
-    document = source.head().document
-    return isinstance(document, list) and not any(isinstance(item, list) for item in document)
 
 
 def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> int | None:

@@ -135,12 +135,11 @@ def _rows_in(record: Record) -> Found:
 
 def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
     held = placed(source, skipped, _rows_in, "no row of a spend log")
-    found = [Row(value, at, _metadata(value)) for value, at in held]
+    found = []
+    for value, at in held:
+        beside = {key: value[key] for key in BESIDE if value.get(key)}
+        found.append(Row(value, at, as_dict(decoded(value.get("metadata"))) | beside))
     return sorted(found, key=lambda row: row.time or 0)
-
-
-def _metadata(value: Record) -> Record:
-    return as_dict(decoded(value.get("metadata"))) | {key: value[key] for key in BESIDE if value.get(key)}
 
 
 def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transcript, ...]:

@@ -43,10 +43,8 @@ WRAPPERS = ("raw", "event", "payload")
 """Where a runner puts an event when it writes fields of its own beside it."""
 
 
-def event_contents(event: Any) -> tuple[Content, ...]:
+def event_contents(event: Record) -> tuple[Content, ...]:
     """The blocks that one event puts into the context."""
-    if not isinstance(event, dict):
-        return contents_of(event)
     kind = text_of(event.get("type"))
     if kind in CALLS:
         return (tool_use(event.get("input"), event.get("name"), event.get("id")),)

@@ -26,11 +26,6 @@ DISPLAY = "messages_display"
 _SPEAKER = re.compile(r"^(user|assistant|tool|system): ", re.MULTILINE)
 
 
-def _role(message: Any) -> Role:
-    """Who a message is from; results are the user's."""
-    return ROLES.get(text_of(message.get("role")), Role.USER) if isinstance(message, dict) else Role.USER
-
-
 def _contents(message: Any) -> tuple[Content, ...]:
     """The blocks of one message: reasoning, content, tool calls; or the result of one call."""
     if not isinstance(message, dict):
@@ -43,7 +38,9 @@ def _contents(message: Any) -> tuple[Content, ...]:
 
 
 def _said_at(message: Any, at: Origin, time: float | None = None) -> CallMessage:
-    return CallMessage(_role(message), _contents(message), (at,), text_of(as_dict(message).get("id")), timestamp=time)
+    held = as_dict(message)
+    role = ROLES.get(text_of(held.get("role")), Role.USER)
+    return CallMessage(role, _contents(message), (at,), text_of(held.get("id")), timestamp=time)
 
 
 def displayed(text: str) -> list[dict[str, str]]:

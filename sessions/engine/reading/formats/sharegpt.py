@@ -36,10 +36,8 @@ REQUEST_KEYS = (
 AGENT_KEYS = ("working_dir", "sessionId", "trajectory_format", "llm_config")
 
 
-def turn_contents(turn: Any, images: Sequence[Any] = ()) -> tuple[Content, ...]:
+def turn_contents(turn: Record, images: Sequence[Any] = ()) -> tuple[Content, ...]:
     """The blocks of a turn; each ``<image>`` in its text stands for one of ``images``, in order."""
-    if not isinstance(turn, dict):
-        return (Content(Kind.OPAQUE, text=dumps(turn)),)
     speaker_name = speaker(turn)
     if "value" in turn:
         said = turn["value"] if isinstance(turn["value"], str) else dumps(turn["value"])
