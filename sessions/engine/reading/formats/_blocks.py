@@ -148,22 +148,14 @@ def as_read(contents: Sequence[Content], message: Message) -> tuple[Content, ...
     return tuple(with_id(content, call_id) for content, call_id in zip(contents, ids, strict=True))
 
 
-def definitions(
-    tools: Any, name_of: Callable[[Any], str] = lambda tool: text_of(as_dict(tool).get("name"))
-) -> tuple[Content, ...]:
-    """The definitions of tools in a list, each as its compact JSON under its name."""
-    return tuple(Content(Kind.TEXT, text=dumps(tool), name=name_of(tool)) for tool in as_list(tools))
+def definitions(tools: Any, *otherwise: str) -> tuple[Content, ...]:
+    """The definitions of tools, OpenAI's, Anthropic's or MCP's, each as its compact JSON under its name.
 
-
-def function_name(tool: Any) -> str:
-    """The name in a definition as OpenAI's chat API has them."""
-    return text_of(as_dict(as_dict(tool).get("function")).get("name"))
-
-
-def tool_name(tool: Any) -> str:
-    """The name in a definition of OpenAI's, Anthropic's or MCP's."""
-    function = as_dict(tool).get("function")
-    return text_of(as_dict(function if isinstance(function, dict) else tool).get("name"))
+    ``otherwise``: keys of what stands for the name of a tool that has none.
+    """
+    inner = [(tool, as_dict(tool).get("function")) for tool in as_list(tools)]
+    named = [(tool, function if isinstance(function, dict) else as_dict(tool)) for tool, function in inner]
+    return tuple(Content(Kind.TEXT, text=dumps(tool), name=first_text(own, "name", *otherwise)) for tool, own in named)
 
 
 def preview_of(contents: Iterable[Content]) -> str:

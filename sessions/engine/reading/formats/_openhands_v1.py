@@ -8,7 +8,7 @@ from sessions.engine.base.words import words
 from sessions.engine.reading.formats import _blocks as blocks
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._counts import inclusive_usage
-from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, first_text, text_of
+from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.types import Content, Kind, Role, Usage
 
@@ -66,15 +66,6 @@ def contents_of_event(event: Record) -> tuple[Content, ...]:
 def forgotten_ids(event: Record) -> set[str]:
     """Ids of the events a condensation takes out."""
     return {text for text in as_list(event.get("forgotten_event_ids")) if isinstance(text, str)}
-
-
-def tool_definitions(event: Record) -> tuple[Content, ...]:
-    """Tool definitions in the system prompt's event, each as compact JSON under its name."""
-
-    def name_of(tool: Any) -> str:
-        return first_text(as_dict(tool), "name") or blocks.function_name(tool) or first_text(as_dict(tool), "title")
-
-    return blocks.definitions(event.get("tools"), name_of)
 
 
 def condenser_limit(settings: Any) -> int | None:

@@ -14,7 +14,7 @@ from sessions.engine.reading.formats import _ai_sdk_parts as ai_sdk
 from sessions.engine.reading.formats import _converse as converse
 from sessions.engine.reading.formats import _gemini_parts as gemini
 from sessions.engine.reading.formats import _langchain_messages as langchain
-from sessions.engine.reading.formats._blocks import as_read, definitions, tool_name, with_id
+from sessions.engine.reading.formats._blocks import as_read, definitions, with_id
 from sessions.engine.reading.formats._calls import CallMessage
 from sessions.engine.reading.formats._chat_blocks import call_of, chat_contents, is_result, parts_of, role_of
 from sessions.engine.reading.formats._counts import openai_usage, usage_of
@@ -251,7 +251,7 @@ def tools_of(value: Any) -> tuple[Content, ...]:
     """Tool definitions as their compact JSON under the tool's name; Gemini's are lists of declarations."""
     entries = [decoded(tool) for tool in as_list(decoded(value))]
     declared = [as_list(gemini.field_of(as_dict(entry), "functionDeclarations")) or [entry] for entry in entries]
-    return definitions([tool for tools in declared for tool in tools], tool_name)
+    return definitions([tool for tools in declared for tool in tools])
 
 
 def system_of(value: Any) -> tuple[Content, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_place
 from sessions.engine.reading.formats._anthropic_blocks import block_of
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, text_blocks, tool_name, tool_use
+from sessions.engine.reading.formats._blocks import blocks_of, definitions, opaque, text_blocks, tool_use
 from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import inside, misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
@@ -176,7 +176,7 @@ def _trajectories(
         parent_call_id=parent[1],
         model=text_of(agent.get("model_name")),
         client=" ".join(filter(None, (text_of(agent.get("name")), text_of(agent.get("version"))))),
-        system=file.measure(definitions(agent.get("tool_definitions"), tool_name)),
+        system=file.measure(definitions(agent.get("tool_definitions"))),
     )
     calls = {text_of(ref.get("trajectory_id")): call for step in steps for ref, call in references(step)}
     for position, child in enumerate(children):

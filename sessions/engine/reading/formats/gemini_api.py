@@ -6,7 +6,6 @@ Reported input includes cached tokens; ``Usage.input`` does not, and thoughts ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from sessions.engine.base.words import words
@@ -16,9 +15,9 @@ from sessions.engine.reading.formats._blocks import is_prompt
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ProviderApi, TracedCall
 from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
+from sessions.engine.reading.formats._traces import system_of, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
 
 PART_KEYS = words("""
     text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
@@ -114,7 +113,7 @@ def _is_response(document: Any) -> bool:
 def _ask(call: TracedCall, request: Record, at: Origin) -> None:
     call.sent = API.log(request["contents"], inside(at, "contents")).sent
     call.model = text_of(request.get("model")).removeprefix("models/")
-    call.system = tuple(_system(request))
+    call.system = system_of(gemini.field_of(request, "systemInstruction")) + tools_of(request.get("tools"))
 
 
 def _take(call: TracedCall, response: Record, at: Origin) -> None:
@@ -138,15 +137,6 @@ def _streamed(chunks: list[Any], at: Origin) -> TracedCall:
             _take(call, chunk, at)
     call.replied = [_said_at(chunks, at)] if any(map(gemini.chunk_parts, chunks)) else []
     return call
-
-
-def _system(request: Record) -> Iterator[Content]:
-    instruction, tools = gemini.field_of(request, "systemInstruction"), request.get("tools")
-    yield from gemini.content_of(instruction) if isinstance(instruction, dict) else gemini.parts_of(instruction)
-    for tool in as_list(tools):
-        declared = as_dict(tool).get("functionDeclarations")
-        for function in declared if isinstance(declared, list) else [tool]:
-            yield Content(Kind.TEXT, text=dumps(function), name=text_of(as_dict(function).get("name")))
 
 
 API = ProviderApi(

@@ -11,7 +11,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats._assembly import with_unique_ids
-from sessions.engine.reading.formats._blocks import definitions, function_name, opaque
+from sessions.engine.reading.formats._blocks import definitions, opaque
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ProviderApi, TracedCall
 from sessions.engine.reading.formats._counts import local_usage, openai_usage
@@ -171,7 +171,7 @@ def _reply(response: Record) -> tuple[Record, tuple[str | int, ...]] | None:
 
 def _ask(call: TracedCall, request: Record, at: Origin) -> None:
     call.sent, call.prefills = API.log(request["messages"], inside(at, "messages")).sent, True
-    call.system = definitions(request.get("tools"), function_name)
+    call.system = definitions(request.get("tools"))
     call.model = text_of(request.get("model"))
 
 

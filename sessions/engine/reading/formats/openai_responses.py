@@ -7,11 +7,12 @@ summary is encrypted, so it is bytes.  Reported input includes cached tokens; ``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats._blocks import definitions, text_blocks
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, ProviderApi, TracedCall, edits_of, error_in
 from sessions.engine.reading.formats._counts import openai_usage
@@ -19,8 +20,7 @@ from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, it
 from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import closest, events, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
 ENDS = ("response.completed", "response.incomplete", "response.failed")
@@ -117,7 +117,7 @@ def _take(call: TracedCall, response: Record, at: Origin, *, ended: bool = True)
     call.continues = call.continues or text_of(response.get("previous_response_id"))
     call.timestamp = seconds(response.get("created_at")) or call.timestamp
     call.usage = openai_usage(response.get("usage")) or call.usage
-    call.system = call.system or tuple(_system(response))
+    call.system = call.system or _system(response)
     call.edits = replace(edits_of({}, response), error=call.edits.error or error_in(response))
     output = response.get("output")
     if ended and isinstance(output, list) and (output or not call.replied):
@@ -129,7 +129,7 @@ def _ask(call: TracedCall, request: Record, at: Origin) -> None:
     call.sent = [said_at(sent, place)] if isinstance(sent, str) else API.log(sent, place).sent
     call.model = text_of(request.get("model"))
     call.continues = text_of(request.get("previous_response_id"))
-    call.system = tuple(_system(request))
+    call.system = _system(request)
     # The tokens above which it asks the server to compact.
     rules = (rule for rule in as_list(request.get("context_management")) if isinstance(rule, dict))
     call.trigger_at = next((count_of(rule.get("compact_threshold")) or None for rule in rules), None)
@@ -137,12 +137,8 @@ def _ask(call: TracedCall, request: Record, at: Origin) -> None:
         call.notes = (f"The request asks the server to compact above {call.trigger_at:,} tokens",)
 
 
-def _system(document: Record) -> Iterator[Content]:
-    if instructions := text_of(document.get("instructions")):
-        yield Content(Kind.TEXT, text=instructions)
-    for tool in as_list(document.get("tools")):
-        name = text_of(tool.get("name")) or text_of(tool.get("type")) if isinstance(tool, dict) else ""
-        yield Content(Kind.TEXT, text=dumps(tool), name=name)
+def _system(document: Record) -> tuple[Content, ...]:
+    return text_blocks(text_of(document.get("instructions"))) + definitions(document.get("tools"), "type")
 
 
 def _list_shape(items: list[Any]) -> Sniff | None:

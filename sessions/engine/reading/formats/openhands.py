@@ -14,7 +14,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head,
 from sessions.engine.reading.formats import _openhands_v0 as v0
 from sessions.engine.reading.formats import _openhands_v1 as v1
 from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
-from sessions.engine.reading.formats._blocks import definitions, function_name, text_blocks
+from sessions.engine.reading.formats._blocks import definitions, text_blocks
 from sessions.engine.reading.formats._counts import openai_usage, usage_at
 from sessions.engine.reading.formats._records import inside, stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
@@ -79,12 +79,10 @@ class _Run:
         else:
             typed = kind in SAID and event.get("source") == "user"
             index = self.history.add(role, contents, [origin], typed=typed, **facts)
-        if role is Role.SYSTEM and is_old:
-            args = as_dict(event.get("args"))
-            self.system += definitions(args.get("tools"), function_name)
-            self.client = text_of(args.get("openhands_version")) or self.client
-        elif role is Role.SYSTEM:
-            self.system += v1.tool_definitions(event)
+        if role is Role.SYSTEM:
+            told = as_dict(event.get("args")) if is_old else event
+            self.system += definitions(told.get("tools"), "title")
+            self.client = text_of(told.get("openhands_version")) or self.client
         self.history.remember(native, index)
 
     def _call(self, event: Record, *, is_old: bool) -> dict[str, Any]:

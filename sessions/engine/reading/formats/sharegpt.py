@@ -11,11 +11,11 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats._anthropic_blocks import contents_of
-from sessions.engine.reading.formats._assembly import Assembly, with_unique_ids
+from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import chat_contents, part_of
 from sessions.engine.reading.formats._marks import foreign_turn
-from sessions.engine.reading.formats._records import first_records, inside, misread, objects_in, records, stem_of
+from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._traces import tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
@@ -140,9 +140,7 @@ class _Format(Format):
                 transcripts.append(_session(record, origin, stem, Assembly(measure), skipped))
             else:
                 skipped.append(Skipped(origin.line, origin.offset, "a record without a list of turns"))
-        if not transcripts:
-            raise misread("no records with conversations or messages")
-        return Parsed(with_unique_ids(transcripts), tuple(skipped))
+        return read_as(transcripts, skipped, "no records with conversations or messages")
 
     contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))
 
