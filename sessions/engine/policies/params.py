@@ -135,9 +135,13 @@ ELSEWHERE = "List: `ctxweb policies NAME`"
 """Where the parameters stand that are too many for a line."""
 
 
-@functools.cache
 def specs(params: type) -> tuple[Spec, ...]:
     """The parameters of a ``Params`` dataclass in the order declared, ``usage`` last."""
+    return _specs(params)
+
+
+@functools.cache
+def _specs(params: type) -> tuple[Spec, ...]:
     fields = sorted(dataclasses.fields(params), key=lambda field: field.name == "usage")
     return tuple(Spec(name=f.name, default=f.default, **f.metadata) for f in fields)
 

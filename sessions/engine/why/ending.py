@@ -78,13 +78,12 @@ def _unanswered(weighed: Weighed) -> str:
         size = f", about {tokens:,} tokens," if tokens >= GIANT else ""
         return f"The file ends with {counted(n, 'prompt')}{size} that {'has' if n == 1 else 'have'} no answer."
     came = sum(weighed.tokens[message.index] for message in behind)
-    if came >= GIANT:
-        return f"The file ends with results of about {came:,} tokens that have no answer."
     # A result that names no call may stand there as text.
     is_answered = any(not message.typed and not message.result_ids() for message in behind)
-    if open_calls and not is_answered:
-        return f"The file ends inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded."
-    return _alike(said[: last + 1])
+    is_open = bool(open_calls) and not is_answered
+    told = f"inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded" if is_open else ""
+    told = told or (f"with results of about {came:,} tokens that have no answer" if came >= GIANT else "")
+    return f"The file ends {told}." if told else _alike(said[: last + 1])
 
 
 def _empty(transcript: Transcript) -> str:

@@ -167,7 +167,7 @@ def _steps(parts: list[Any]) -> list[list[int]]:
 
 def _result_steps(record: Record) -> list[Record]:
     """The steps of a result: each has usage, why it ended, and what was said; nothing where it is none."""
-    found = [as_dict(step) for step in as_list(record.get(STEPS))]
+    found: list[Record] = [as_dict(step) for step in as_list(record.get(STEPS))]
     return found if all(map(_is_step, found)) else []
 
 
