@@ -116,16 +116,17 @@ def clear_places(view: View, places: Iterable[ResultPlace], text: str) -> dict[i
 
 def drop_media(view: View, item: Item, words: Callable[[Block], str]) -> Item:
     """Images and documents of a message, those inside results too, each replaced by its ``words``; "" leaves it."""
+    for block in item.message.blocks:
+        if block.parts or block.kind in MEDIA:
+            return edit_blocks(view, item, lambda block: _in_words(block, words))
+    return item
 
-    def change(block: Block) -> Block:
-        if block.kind in MEDIA and (text := words(block)):
-            return marker(text)
-        parts = tuple(map(change, block.parts))
-        return block if parts == block.parts else replace(block, parts=parts)
 
-    if not any(block.parts or block.kind in MEDIA for block in item.message.blocks):
-        return item
-    return edit_blocks(view, item, change)
+def _in_words(block: Block, words: Callable[[Block], str]) -> Block:
+    if block.kind in MEDIA and (text := words(block)):
+        return marker(text)
+    parts = tuple([_in_words(part, words) for part in block.parts])
+    return block if parts == block.parts else replace(block, parts=parts)
 
 
 def thinks(message: Message) -> bool:
