@@ -7,13 +7,17 @@ import json
 import re
 import shlex
 import tomllib
+from dataclasses import replace
 
 import pytest
 
 from sessions.engine.base.errors import BadParameter, UnknownName
 from sessions.engine.base.registry import plugins
 from sessions.engine.policies.params import specs
+from sessions.engine.replays.replay import replay
 from sessions.engine.reports.configuration import NEAREST, configurable, configure, setting_of
+from sessions.engine.weigh.calibration.calibrate import weigh
+from tests.engine.sessions import Build
 
 COMPACT_API = {
     "context_management": {
@@ -305,3 +309,15 @@ def test_what_the_gate_counts():
     assert setting_of("aider").trigger is None
     assert setting_of("buzz_truncate").unit == "bytes"
     assert setting_of("ag2_history_limiter").trigger_messages == 20
+
+
+def test_a_session_is_set_to_what_its_own_client_replays() -> None:
+    """An older client reserves more of the window, and the snippet says of which version it is."""
+    session = Build().turns(20).done()
+    weighed = weigh(replace(session, format="claude_code", client="2.1.7"))
+    setting = setting_of("claude_code", {"pct_override": 56}, weighed=weighed)
+    replayed = replay(weighed, "claude_code", params={"pct_override": 56})
+    assert setting.trigger == replayed.gates[0].threshold
+    (snippet,) = configure("claude_code", {"pct_override": 56}, weighed=weighed, agents=("claude_code",))
+    (said,) = snippet.cannot
+    assert said.startswith("This is of Claude Code 2.1.7")

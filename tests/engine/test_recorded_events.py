@@ -46,6 +46,7 @@ READ_BY_THE_MODEL = {
 EVENTS = {
     EventKind.SETTINGS: "window",
     EventKind.RETRY: "retry", EventKind.INTERRUPTION: "interruption", EventKind.SESSION_END: "end",
+    EventKind.COMPACTION_LEFT: "compaction",
     EventKind.ERROR: "error", EventKind.COMPACTION_STARTED: "begun", EventKind.COMPACTION_CANCELLED: "begun",
 }  # fmt: skip
 

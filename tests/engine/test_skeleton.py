@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 WRITTEN_AS_PROSE = {
     "agent_zero/harbour.json": "a compaction that stalled is told in a text",
+    "dsh/retried.jsonl": "an event of a plugin is known by its name",
     "aider/history.md": "Markdown",
     "aider/tokens.md": "Markdown",
     "letta/agents.json": "a compaction is told in a text",

@@ -29,7 +29,8 @@ class Setting:
 
     ``trigger`` is in tokens of context, None where the trigger counts something else; ``above``: it fires over the
     trigger, not at it; ``unit`` is what the trigger counts in.  ``keep_*`` are None where the policy keeps nothing by
-    that measure.  ``changed`` are the parameters that differ from the policy's defaults; ``own_window`` is the model's.
+    that measure.  ``changed`` are the parameters that differ from what the policy starts with; ``own_window`` is the
+    model's.  ``client`` names the recorded client that it starts with, where that is not the policy's default.
     """
 
     policy: Policy
@@ -46,6 +47,7 @@ class Setting:
     keep_messages: int | None
     keep_tokens: int | None
     keep_results: int | None
+    client: str = ""
 
     @property
     def tokens(self) -> int:

@@ -24,6 +24,7 @@ from sessions.engine.base import registry, suggestions
 from sessions.engine.base.errors import UnknownName
 from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Gate, Policy
+from sessions.engine.replays import initial_params
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.calibration.weighed import DEFAULT_WINDOW, Weighed
@@ -86,7 +87,8 @@ def _snippet(agent: Agent, keys: Configuration, setting: Setting) -> Snippet:
     if made.text and not own:
         said.insert(0, f"{NEAREST}: {keys.differs}")
     elif made.text and not is_off:
-        said = [*built_in(setting, keys.own[name]), *said]
+        known = f"This is of {setting.client}, as the session records: another version may compact elsewhere."
+        said = [*built_in(setting, keys.own[name]), *([known] if setting.client else []), *said]
     if made.fires_at is not None and setting.trigger is not None and made.fires_at != setting.trigger:
         said.append(f"It compacts at {made.fires_at:,} tokens, where this setting does at {setting.trigger:,}.")
     exact = bool(made.text) and not said and own
@@ -124,13 +126,13 @@ def setting_of(
     Without a session the window is the one given, else the model's, and nothing is taken for system prompt and tools.
     """
     policy: Policy = registry.get("policies", name)
-    built = parameters.build(policy.params, dict(params or {}))
     weighed = weighed or weigh(Transcript("", "", (), model=model))
+    built = initial_params.built(weighed, policy, params or {})
     own = weighed.window or DEFAULT_WINDOW
     gate = _asked(policy, built, weighed, window or own)
     facts = policy_facts(policy.name)
     in_tokens = gate is not None and gate.unit == "tokens" and not facts.counts
-    specs = parameters.specs(policy.params)
+    client, specs = initial_params.starting(weighed, policy.name), initial_params.specs(weighed, policy)
     changed = {s.name: getattr(built, s.name) for s in specs if getattr(built, s.name) != s.default}
     kept = _kept(facts, built, window or own)
     return Setting(
@@ -148,6 +150,7 @@ def setting_of(
         keep_messages=kept.get("messages"),
         keep_tokens=kept.get("tokens"),
         keep_results=kept.get("results"),
+        client=client.words if client.params else "",
     )
 
 

@@ -35,6 +35,8 @@ TWICE = 2
 """Times the first system prompt from which a later one stands for it."""
 MAX_COMPARED = 40
 """Characters by which an error is known again that another span repeats."""
+_FIGURE = re.compile(r"\d{5,}")
+"""Tokens that an error names: with the same ones it is the same error."""
 _EMBEDS = re.compile("embed", re.IGNORECASE)
 
 
@@ -298,6 +300,7 @@ def _other_end(error: str, refused: Refusal) -> Refusal | None:
     """The end of a run whose last call failed, where it was told in other words than that call's error."""
     words = error_body(error).words[:MAX_WORDS]
     is_same = not words or words[:MAX_COMPARED] in refused.words or refused.words[:MAX_COMPARED] in words
+    is_same = is_same or bool({*_FIGURE.findall(words)} & {*_FIGURE.findall(refused.words)})
     return None if is_same else Refusal(EventKind.SESSION_END, words=words)
 
 

@@ -26,7 +26,9 @@ def is_event(value: Record) -> bool:
     kind = text_of(value.get("type"))
     held = as_dict(value.get(PART))
     is_part = kind in TYPES and text_of(held.get("type")) == TYPES[kind]
-    return bool(text_of(value.get("sessionID"))) and (is_part or (kind == FAILED and isinstance(value[FAILED], dict)))
+    return bool(text_of(value.get("sessionID"))) and (
+        is_part or (kind == FAILED and isinstance(value.get(FAILED), dict))
+    )
 
 
 class Run:

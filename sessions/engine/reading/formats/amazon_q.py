@@ -31,7 +31,7 @@ _NOTICE = re.compile(
 )
 """How lines of the transcript begin that are no one's words but an error's."""
 _USAGE = re.compile(r"context window \((\d[\d,]{0,14}) of ([\d,.]+k?) tokens used\)", re.IGNORECASE)
-LOOK_CHARS, MOST_CHARS = 200, 4_000
+LOOK_CHARS, MOST_CHARS, MANY_CHARS = 200, 4_000, 10_000
 CALLS, STOPPED = "[Tool uses:", "^C"
 """What a line says of an answer without words; what stands there where the user stopped."""
 
@@ -161,7 +161,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Tr
                 when = seconds(entry.metadata.get("stream_end_timestamp_ms"))
                 native, model = of_answer(entry.assistant, "message_id"), text_of(entry.metadata.get("model_id"))
                 history.answer(contents, [entry.places[1]], model=model, id=native, timestamp=when)
-    if sent := count_of(record.get("context_message_length")):
+    if (sent := count_of(record.get("context_message_length"))) >= MANY_CHARS:
         words = f"{sent:,} characters of context files go with each prompt, and are not in the file"
         history.event(EventKind.SETTINGS, words)
     own = text_of(info.get("model_id")) or text_of(record.get("model"))

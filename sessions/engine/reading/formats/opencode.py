@@ -327,7 +327,9 @@ class _Reading:
                 self.pruned.setdefault(time, []).append(text_of(part.get("callID")))
         results = result_contents(parts)
         if results:
-            places = [place if place.path[:1] == (PART,) else inside(place, "parts") for place in places]
+            # An event of a run is a part, or an error that has none.
+            apart = [place for place in places if place.path[:1] == (PART,)]
+            places = apart or [inside(place, "parts") for place in places]
             ended = [as_dict(as_dict(as_dict(p).get("state")).get("time")).get("end") for p in parts]
             times = [time for time in map(seconds, ended) if time is not None]
             native = f"{native}.results" if native else ""
