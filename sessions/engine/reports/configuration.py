@@ -22,7 +22,6 @@ from sessions.engine.agents.setting import (
 )
 from sessions.engine.base import registry, suggestions
 from sessions.engine.base.errors import UnknownName
-from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Gate, Policy
 from sessions.engine.replays import initial_params
 from sessions.engine.transcript.types import Transcript
