@@ -145,3 +145,7 @@ def test_a_share_of_the_window_is_of_the_one_the_agent_records(client: Client, d
     assert "at 60% of the window" in session.headline
     assert "60% of 258,400" in told(client, f"/s/{session.pk}/")
     assert re.search(r"Compacted once .{0,40}60%", told(client, "/"))
+
+
+def test_the_command_beside_a_snippet_is_of_the_session_that_it_is_made_for(client: Client, demo: Session) -> None:
+    assert "ctxweb apply path/to/demo.jsonl --policy" in told(client, f"/s/{demo.pk}/compare/?policy=claude_code")

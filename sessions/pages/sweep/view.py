@@ -29,6 +29,7 @@ from sessions.pages.ui.view import (
     as_json,
     asks_fragment,
     chosen_snippet,
+    command_file,
     command_line,
     csv_file,
     private,
@@ -128,7 +129,8 @@ def _context(state: urlstate.SweepState, sessions: list[Session], path: str) -> 
         view = SweepView(state, swept, sessions, path)
         lab = sweep_rows.replay_of(state, view.setting)
         context |= {"view": view, **chosen_snippet(view.snippets(), state.agent)}
-        context["apply_cli"] = replay_state.apply_command(lab)
+        files = () if state.sessions else (command_file(sessions[0]),)
+        context["apply_cli"] = replay_state.apply_command(lab, *files)
         context["agent_here"] = f"{path}?{urlstate.query(state, agent='')}"
     return context
 
