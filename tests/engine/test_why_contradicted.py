@@ -89,6 +89,20 @@ def test_a_compaction_that_nothing_follows_says_so(trigger: str, is_told: bool) 
     assert ("No answer follows it." in line(build.done())) is is_told
 
 
+def test_a_refusal_that_a_compaction_followed_is_not_said_to_have_none() -> None:
+    """At 187,100 tokens of 200,000, five requests over the threshold."""
+    build = Build()
+    for _ in range(161):
+        build.prompt(1_000)
+        build.reply()
+    build.compact()
+    error = ProviderError("context", 161, build.compactions[0].boundary, 201_000, 200_000, words="prompt is too long")
+    said = line(dataclasses.replace(build.done(), errors=(error,)))
+    assert said.startswith("Refused at request 161: 201,000 of 200,000 tokens")
+    assert "A compaction followed, and no answer." in said
+    assert "no compaction is recorded" not in said
+
+
 @pytest.mark.parametrize(("n", "is_told"), [(5, True), (4, False)])
 def test_what_many_requests_sent_together_is_told(n: int, is_told: bool) -> None:
     """A little more at each: four are under four times the last."""

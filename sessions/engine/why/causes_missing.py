@@ -105,6 +105,9 @@ def off(case: Case) -> Iterable[Explanation]:
     if narrowed(case.weighed, case.position):
         # What was answered stood under another window.
         return
+    compactions = case.weighed.transcript.compactions
+    if case.error is not None and any(c.request == case.request and c.trigger != "manual" for c in compactions):
+        return  # one came by itself right after it
     limit, window = threshold_at(case.weighed.transcript, case.window, case.model), case.window
     if case.error is not None and case.error.limit and not case.window_is_known:
         # The agent's own window is not known; the refusal names the one that there was.

@@ -120,14 +120,22 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     more = _more([v for v in verdicts if v is not lead and v not in same])
     cache = "" if lead.what == ERROR else cache_sentence(weighed.transcript)
     fallen = falls_sentence(shared_facts(weighed).falls)
-    is_end = lead.what == COMPACTION and lead.trigger != "manual" and lead.request >= len(weighed.transcript.requests)
-    ends = "No answer follows it." if is_end and lead.request else ""
+    place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
+    ends = _nothing_after(lead, verdicts[place + 1 :], len(weighed.transcript.requests))
     ended = end_in_other_words(weighed.transcript, lead_told.sentence) if lead.what == ERROR else ""
     told = (lead_told.sentence, ends, ended, lead.change, more, *beside(weighed), fallen, cache)
     text = " ".join(filter(None, told))
     text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if lead.what == ERROR else "")))
-    place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
+
+
+def _nothing_after(lead: Verdict, later: Sequence[Verdict], n_requests: int) -> str:
+    """That no answer follows an event that did not come by hand, in a sentence; else ""."""
+    if not 0 < lead.request >= n_requests or lead.trigger == "manual":
+        return ""
+    if lead.what == COMPACTION:
+        return "No answer follows it."
+    return "A compaction followed, and no answer." if any(v.what == COMPACTION for v in later) else ""
 
 
 def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:
