@@ -22,6 +22,7 @@ from sessions.engine.weigh.sizes import message_sizes
 from sessions.engine.why.aftermath import Aftermath, Again, aftermaths
 from sessions.engine.why.document import OVER_COUNT, VERDICTS
 from sessions.engine.why.headline import headline
+from sessions.engine.why.largest import Peak, peak_of
 from sessions.engine.why.overcount import OverCount, over_count
 from sessions.engine.why.recorded import AfterList, ComparedCompaction, Comparison, ConsistentThresholds, compare
 from sessions.engine.why.verdicts import Verdict, verdicts_of
@@ -216,6 +217,16 @@ class Overview:
     def verdicts(self) -> tuple[Verdict, ...]:
         """Why it compacted: one for every recorded, refused or missing compaction."""
         return self.kept("verdicts", lambda: verdicts_of(self.weighed), VERDICTS)
+
+    @cached_property
+    def peak(self) -> Peak | None:
+        """The largest context."""
+        index, tokens, label = self.kept("peak", self._peak)
+        return Peak(index, tokens, Label(label)) if tokens else None
+
+    def _peak(self) -> tuple[int, int, str]:
+        found = peak_of(self.weighed)
+        return (0, 0, "") if found is None else (found.request, found.tokens, str(found.label))
 
     @cached_property
     def headline(self) -> str:

@@ -262,9 +262,9 @@ FILES = (
     Recorded("factory_droid/stream.jsonl", refusals=((1, "context", 205_000, 200_000, 1),)),
     Recorded(
         "dsh/compacted.jsonl",
-        ((3, "auto", 1_795, 300, "summary", ()), (4, "manual", 312, None, "summary", (AFTER,))),
+        ((4, "auto", 1_795, 300, "summary", ()), (5, "manual", 312, None, "summary", (AFTER,))),
         ((2, "results", "auto", 1, None),),
-        ((3, "context", None, None, 1),),
+        ((4, "context", None, None, 1),),
     ),
     Recorded("dsh/without_numbers.jsonl", refusals=((1, "context", 130_000, 128_000, 1),)),
     Recorded("codex_exec/turns.jsonl", refusals=((6, "context", None, None, 1),)),

@@ -6,6 +6,7 @@ Work is calls of functions, of ours and of those that are built in, and elements
 from __future__ import annotations
 
 import cProfile
+import gc
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from sessions.engine.costs.cost import totals
 from sessions.engine.replays.context import entering_steps
 from sessions.engine.replays.replay import replay
 from sessions.engine.sweeps.sweep import Over, grid, sweep
+from sessions.engine.transcript.parts import without_gc
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.weigh.sizes import estimator_named
 from sessions.engine.why.aftermath import aftermaths
@@ -183,3 +185,20 @@ def test_the_work_of_a_replay_does_not_depend_on_what_ran_before() -> None:
     totals(replay(weighed, "none"))
     counts = [work(lambda: totals(replay(weighed, "browser_use", summarizer="stub:500"))) for _ in range(2)]
     assert counts[0] - counts[1] < counts[1] / 100, counts
+
+
+@pytest.mark.parametrize("policy", ["claude_code", "codex_local", "layered_v1", "openhands_sdk"])
+def test_a_replay_leaves_no_cycles_to_be_collected(policy: str) -> None:
+    """What a replay makes goes with it: each cycle, however small, is looked for among all that the session holds."""
+    weighed = warm(session_of(256, FULL), policy)
+    totals(replay(weighed, policy, summarizer="stub:500"))
+    gc.collect()
+    with without_gc():
+        totals(replay(weighed, policy, summarizer="stub:500"))
+        n_left = gc.collect()
+    assert n_left < 50, n_left
+
+
+def test_a_replay_holds_one_move_for_all_that_comes_between_compactions() -> None:
+    made = replay(session_of(512, FULL), "claude_code", summarizer="stub:500")
+    assert 1 < 2 * len(made.events) <= len(made.events[0].history.moves) <= 2 * len(made.events) + 1

@@ -31,7 +31,7 @@ def test_the_page_says_it_before_anything_else(client: Client) -> None:
     html = client.get(f"/s/{session.pk}/").content.decode()
     head = html[html.index('id="session-head"') :]
     assert head.index(GAP) < head.index('class="lead"')
-    assert "ctxweb skeleton &#x27;half way.jsonl&#x27;" in head
+    assert "ctxweb skeleton &#x27;path/to/half way.jsonl&#x27;" in head
     (gap,) = client.get(f"/s/{session.pk}.json").json()["not_understood"]
     assert gap == {"kind": "blocks", "text": GAP, "part": 1, "whole": 2}
 

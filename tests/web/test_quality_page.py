@@ -228,7 +228,7 @@ def test_json_is_what_the_command_prints(client: Client, lossy: Session, tmp_pat
     found = re.search(r'<code id="cli-text">(.*?)</code>', html, re.DOTALL)
     assert found is not None
     line = shlex.split(unescape(found[1]))
-    assert line[:3] == ["ctxweb", "probe", "lossy.jsonl"]
+    assert line[:3] == ["ctxweb", "probe", "path/to/lossy.jsonl"]
     path = tmp_path / "lossy.jsonl"
     path.write_text(story(), encoding="utf-8")
     result = CliRunner().invoke(command, [str(path), *line[3:], "--json"])

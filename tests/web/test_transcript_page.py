@@ -112,12 +112,6 @@ def test_every_tab_carries_the_replay(client: Client, demo: Session, name: str) 
     assert {tab.split("?")[1] for tab in tabs} == {"policy=buzz_handoff&amp;p.measure=wire_bytes&amp;m=37"}
 
 
-@pytest.mark.parametrize(("old", "new"), [("sweep", "compare"), ("ab", "compare/ab")])
-def test_old_addresses_of_compare_lead_there(client: Client, demo: Session, old: str, new: str) -> None:
-    response = client.get(f"/s/{demo.pk}/{old}/?policy=codex_local")
-    assert response["Location"] == f"/s/{demo.pk}/{new}/?policy=codex_local"
-
-
 def test_a_call_is_told_by_what_it_names_and_a_message_by_its_time(db: None, client: Client) -> None:
     """The path stands in the folded row, the arguments as JSON inside; the recorded time beside the message."""
     html = page(client, store(claude_session(3).encode(), "call.jsonl"))

@@ -79,7 +79,8 @@ def skills(params: Any, items: Sequence[Item]) -> list[Draft]:
     for item in items:
         message = item.message
         if message.role is Role.ASSISTANT:
-            name = next((b.target or SKILL for b in message.blocks if b.kind is Kind.TOOL_USE and b.name == SKILL), "")
+            named = [b.target or SKILL for b in message.blocks if b.name == SKILL and b.kind is Kind.TOOL_USE]
+            name = named[0] if named else ""
         elif message.preview.startswith((COMMAND, LOCAL)):
             name = "" if message.preview.startswith(LOCAL) else message.preview
         elif name and message.meta and not message.summary:

@@ -95,11 +95,16 @@ class Event:
 
 @dataclass(slots=True)
 class History:
-    """How the list changed over a replay: what was appended, edited in place or replaced, in order."""
+    """How the list changed over a replay: what was appended, edited in place or replaced, in order.
+
+    All that was appended between two changes is one move: a session has far more requests than compactions.
+    """
 
     moves: list[tuple[int, Change]] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
     """For each event: the number of its move."""
+    _added: list[Item] = field(default_factory=list)
+    """What was appended since the newest change."""
     _reached: list[tuple[int, list[Item]]] = field(default_factory=list)
     """Where the last list was made, and that list: events asked in order cost what came in between.
 
@@ -110,7 +115,9 @@ class History:
 
     def add(self, items: Sequence[Item]) -> None:
         """Items were appended."""
-        self.moves.append((History.ADD, items))
+        if items and not self._added:
+            self.moves.append((History.ADD, self._added))
+        self._added += items
 
     def event(self, outcome: Change) -> None:
         """An event changed the list."""
@@ -119,6 +126,7 @@ class History:
 
     def restart(self, outcome: Change) -> None:
         """The list changed without an event."""
+        self._added = []
         self.moves.append((_KINDS.get(type(outcome), History.LIST), outcome))
 
     def change(self, event: int) -> Change:

@@ -104,10 +104,11 @@ def peak_of(weighed: Weighed) -> Peak | None:
     """The largest measured context of the branch, usages that cannot be right left out, else the largest estimate."""
     spikes, doubled = shared_facts(weighed).spikes, is_doubled(weighed.transcript)
     sent = [request for request in weighed.transcript.requests if request.usage and request.index not in spikes]
-    # A call beside the branch is none of its requests, but where none of these has usage.
-    known = [(r.index, r.usage) for r in [r for r in sent if r.on_branch] or sent if r.usage]
+    # A call beside the branch is none of its requests; only where nothing was compacted it stands for them.
+    alone = not weighed.transcript.compactions and not any(request.on_branch for request in sent)
+    known = [(r.index, r.usage) for r in sent if r.usage and (r.on_branch or alone)]
     sizes = [Peak(index, usage.input if doubled else usage.context, Label.MEASURED) for index, usage in known]
-    estimated = (Peak(k, n, Label.ESTIMATED) for k, n in enumerate(weighed.estimated) if n is not None)
+    estimated = (Peak(k, n, weighed.weak_label) for k, n in enumerate(weighed.estimated) if n is not None)
     found = max(sizes or estimated, key=lambda one: one.tokens, default=None)
     return found if found and found.tokens else None
 

@@ -11,7 +11,6 @@ from sessions.engine.costs.cost_report import usd
 from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, LONG, REFUSAL
-from sessions.engine.why.largest import peak_of
 from sessions.pages.ui import figures
 from sessions.pages.ui.causes import false_ones
 from sessions.runs.overview import Overview, called
@@ -96,7 +95,7 @@ def _facts(view: Overview) -> tuple[Fact, ...]:
         _worst(view),
         Fact("Tokens, all messages", weighed.total_tokens, "tokens", str(weighed.total_label), fit),
         Fact(name, n_bytes, "bytes", view.bytes_label, f"images {share}" if images else "no images"),
-        _peak(view),
+        view.once("peak", lambda: _peak(view)),
         _compactions(view),
         Fact("Messages", len(view.messages), "", "", messages),
         _usage(view),
@@ -113,7 +112,7 @@ def _worst(view: Overview) -> Fact:
 
 
 def _peak(view: Overview) -> Fact:
-    window, peak = view.weighed.own_window, peak_of(view.weighed)
+    window, peak = view.weighed.own_window, view.peak
     if peak is None:
         return Fact("Peak context", "none", "", "", "no requests")
     _, tokens, label = peak

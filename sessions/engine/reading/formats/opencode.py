@@ -115,7 +115,7 @@ def _file(part: Record) -> tuple[Content, ...]:
 
 def _contents(value: Any, origin: Origin, message: Message) -> tuple[Content, ...]:
     """What an entry says; where the origin leads to its parts, the results among them."""
-    if origin.path[:1] == (PART,):
+    if PART in (*origin.path[:1], *origin.path[-1:]):
         parts = [decoded(value)]
         is_answer = any(block.kind is Kind.TOOL_RESULT for block in message.blocks)
         return result_contents(parts) if is_answer else parts_contents({"parts": parts})
@@ -328,7 +328,7 @@ class _Reading:
         results = result_contents(parts)
         if results:
             # An event of a run is a part, or an error that has none.
-            apart = [place for place in places if place.path[:1] == (PART,)]
+            apart = [place for place in places if PART in (*place.path[:1], *place.path[-1:])]
             places = apart or [inside(place, "parts") for place in places]
             ended = [as_dict(as_dict(as_dict(p).get("state")).get("time")).get("end") for p in parts]
             times = [time for time in map(seconds, ended) if time is not None]
