@@ -305,7 +305,7 @@ def _branch_choices(branches: Sequence[Branch], stored: Mapping[str, Session]) -
 
 SHOWN = (
     "kinds", "n_bytes", "factors", "contexts", "pairs", "per_token", "full_weight", "n_images", "tools", "shares",
-    "verdicts", "headline",
+    "verdicts", "peak", "headline",
 )  # fmt: skip
 """Values of the overview that the page shows."""
 
