@@ -88,7 +88,7 @@ class Case:
 
     @property
     def before(self) -> Case | None:
-        """The point of that compaction."""
+        """The point of the compaction before this one."""
         last = self.previous
         if last is None:
             return None
@@ -118,6 +118,10 @@ class Case:
     def own_window(self) -> int:
         """The window as the agent takes and records it: what it uses of the model's."""
         return self.agent.own_window(self.window)
+
+    def share(self, tokens: int) -> str:
+        """Which part of the window that is, as the agent takes it."""
+        return f"{100 * tokens / self.own_window:.0f}% of the window"
 
     @property
     def usage(self) -> Usage | None:

@@ -191,8 +191,7 @@ def body_size(case: Case) -> Iterable[Explanation]:
     if case.what == MISSING or case.true >= 0.7 * (case.threshold or case.window):
         return
     if case.weighed.transcript.errors and case.refusal is not None and n_bytes >= LEAST_BODY:
-        share = 100 * case.true / case.own_window
-        because = f"the provider had refused a request of {n_bytes:,} bytes at {share:.0f}% of the window"
+        because = f"the provider had refused a request of {n_bytes:,} bytes at {case.share(case.true)}"
         yield Explanation(BODY, AFTER | Fact.FIGURE, because, (row,), ("too many tokens",))
 
 

@@ -48,7 +48,7 @@ def manual(case: Case) -> Iterable[Explanation]:
     compaction, limit = case.compaction, case.threshold
     if compaction is None:
         return
-    share = f"{100 * case.true / case.own_window:.0f}% of the window"
+    share = case.share(case.true)
     if compaction.trigger == "manual":
         row = case.row("The transcript records the trigger as manual")
         at = f", at {share}" if case.true >= case.window // 100 and case.window_is_known else ""
@@ -265,5 +265,5 @@ def usual_outside(case: Case) -> Iterable[Explanation]:
 def _at_usual(case: Case, figure: int, rows: tuple[Evidence, ...]) -> Iterable[Explanation]:
     if USUAL[0] * case.window <= figure <= USUAL[1] * case.window:
         known = f", recorded as {case.own_window:,}" if case.held.source == RECORDED and figure > case.window else ""
-        because = f"the context had reached {100 * figure / case.own_window:.0f}% of the window{known}"
+        because = f"the context had reached {case.share(figure)}{known}"
         yield Explanation(REACHED, Fact.SIZE, because, rows, UNTOLD)

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from sessions.engine.agents.agent import TURN_END, TURN_START
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUTS, SERVER, ErrorKind
-from sessions.engine.transcript.types import Kind, Label, ProviderError, RecordedCompaction, Role, Usage
+from sessions.engine.transcript.types import Kind, Label, Message, ProviderError, RecordedCompaction, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import RECORDED, REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import ALL, COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.causes_floor import held_in_bytes, status_of
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import (
+    NOTHING_LEFT,
     OVERDRAWN,
     PASSED_OWN,
     STILL_OVER,
@@ -43,7 +44,6 @@ ROOM = 0.75
 """Share of the window under which the call that writes the summary fits, whatever its reply may have."""
 NEXT_TO_NOTHING = 0.05
 """Share of the window under which what the file holds does not explain that the summary's call was too long."""
-NOTHING_LEFT = re.compile(r"nothing to compact|already compacted", re.IGNORECASE)
 SMALL, OVER = 0.5, 1.05
 """Share of the window under which nothing needs to be compacted; times a limit from which an answer contradicts it."""
 IN_A_ROW = 3
@@ -94,7 +94,11 @@ def failed(case: Case) -> Iterable[Explanation]:
 
 def _is_needless(case: Case, error: ProviderError) -> bool:
     """Whether there was nothing to compact and no need to: far under the window, nothing refused (verdicts 3.43)."""
-    if not NOTHING_LEFT.search(error.words) or not case.window_is_known or case.true >= SMALL * case.window:
+    if (
+        not re.search(NOTHING_LEFT, error.words, re.IGNORECASE)
+        or not case.window_is_known
+        or case.true >= SMALL * case.window
+    ):
         return False
     return not any(one.kind in (ErrorKind.CONTEXT, ErrorKind.BODY) for one in case.weighed.transcript.errors)
 
@@ -125,7 +129,7 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
         and not case.is_partial
         and tokens < least * case.window
     )
-    against = (f"{tokens:,} tokens are {100 * tokens / case.own_window:.0f}% of the window",)
+    against = (f"{tokens:,} tokens are {case.share(tokens)}",)
     if case.is_blind:
         against = (f"as far as the file shows, {tokens:,} tokens of {case.window:,}",)
     if not error.tokens and not allowed and error.words:
@@ -189,21 +193,26 @@ def was_full(usage: Usage) -> bool:
     return usage.output < SHORT_REPLY and usage.context >= max(LEAST_FULL, FULL_TIMES * usage.output)
 
 
+def _last_reply(case: Case) -> Message | None:
+    messages = (case.weighed.transcript.messages[i] for i in reversed(case.tail))
+    return next((message for message in messages if message.role is Role.ASSISTANT), None)
+
+
 def _only(case: Case) -> str:
     """That the last reply holds nothing but thinking, or nothing at all, in a clause; else ""."""
-    replies = [m for i in case.tail if (m := case.weighed.transcript.messages[i]).role is Role.ASSISTANT]
-    kinds = {block.kind for block in replies[-1].blocks if block.n_chars or block.n_payload} if replies else set()
-    if kinds == {Kind.TEXT} and not replies[-1].preview.strip():
+    reply = _last_reply(case)
+    kinds = {block.kind for block in reply.blocks if block.n_chars or block.n_payload} if reply else set()
+    if reply and kinds == {Kind.TEXT} and not reply.preview.strip():
         return "the reply is blank"
-    if not replies or kinds - {Kind.THINKING, Kind.OPAQUE}:
+    if reply is None or kinds - {Kind.THINKING, Kind.OPAQUE}:
         return ""
     return "the reply has nothing in it but thinking, no text" if kinds else "the reply is empty, it has no text"
 
 
 def _in_call(case: Case) -> str:
     """The call that the last reply ends in, which was cut with it, in a clause; else ""."""
-    replies = [m for i in case.tail if (m := case.weighed.transcript.messages[i]).role is Role.ASSISTANT]
-    last = replies[-1].blocks[-1] if replies and replies[-1].blocks else None
+    reply = _last_reply(case)
+    last = reply.blocks[-1] if reply and reply.blocks else None
     named = last is not None and last.kind is Kind.TOOL_USE and last.name
     return f"it ends in a call of {named}, which was cut as well" if named else ""
 
@@ -262,8 +271,8 @@ def _full_row(case: Case) -> tuple[Evidence, ...]:
     """That a call with little room may have been too long, as a row; () where it had enough, or that is unknown."""
     if not case.window_is_known or case.true < FULL * case.window:
         return ()
-    share = f"{100 * case.true / case.own_window:.0f}%"
-    return (case.row(f"At {share} of the window its call may have been too long", case.true, label=case.label.value),)
+    text = f"At {case.share(case.true)} its call may have been too long"
+    return (case.row(text, case.true, label=case.label.value),)
 
 
 def media_limit(case: Case) -> Iterable[Explanation]:
@@ -403,11 +412,9 @@ def other_window(case: Case) -> Iterable[Explanation]:
 
 def _answered_over(case: Case, model: str, limit: int) -> int:
     """The largest context that the refused model answered in this session, where it is well over a limit; else 0."""
-    requests = case.weighed.transcript.requests
-    own = (u.context for r in requests if r.index not in case.shared.spikes and (u := r.usage))
-    most = max(own, default=0)
     cuts = any(event.code in (CUTS, SERVER) for event in case.weighed.transcript.events)
-    is_one = len({request.model for request in requests} | {model} - {""}) <= 1 and not cuts
+    is_one = case.shared.n_models <= 1 and not differ(model, case.model.name) and not cuts
+    most = case.shared.runs.most
     return most if is_one and most > OVER * limit else 0
 
 

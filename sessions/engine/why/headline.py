@@ -76,8 +76,7 @@ def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdi
 def has_died(verdicts: Sequence[Verdict], n_requests: int) -> bool:
     """Whether a session ended with a refusal, a failed compaction or an error: then it is told first of several."""
     lead = leading(verdicts, n_requests)
-    is_harm = lead is not None and lead.what == ERROR and lead.cause != causes.NOTHING
-    return lead is not None and is_harm and lead.request >= n_requests
+    return lead is not None and is_harm(lead) and lead.what == ERROR and lead.request >= n_requests
 
 
 def order(verdicts: Sequence[Verdict], n_requests: int) -> tuple[bool, bool]:
@@ -85,17 +84,22 @@ def order(verdicts: Sequence[Verdict], n_requests: int) -> tuple[bool, bool]:
     return not has_died(verdicts, n_requests), not verdicts
 
 
+def is_harm(verdict: Verdict) -> bool:
+    """Whether it cost anything: to be told that there is nothing to compact does not (verdicts 3.43)."""
+    return verdict.cause != causes.NOTHING
+
+
 def is_trouble(verdict: Verdict) -> bool:
     """Whether a list has to show it: refused, not compacted, or compacted for a likely cause that is not normal."""
     if verdict.what != COMPACTION:
-        return verdict.cause != causes.NOTHING
+        return is_harm(verdict)
     return verdict.cause not in NORMAL and verdict.certainty in ("certain", "likely")
 
 
 def weight(verdict: Verdict, n_requests: int) -> float:
     """What an event cost the user, times how sure its cause is."""
-    if verdict.cause == causes.NOTHING:
-        cost = PLAIN[causes.NOTHING]
+    if not is_harm(verdict):
+        cost = PLAIN[verdict.cause]
     elif verdict.is_attempt and verdict.because.startswith(UNFINISHED):
         cost = UNTOLD_END
     elif verdict.what == ERROR:
@@ -164,10 +168,10 @@ def _more(verdicts: Sequence[Verdict]) -> str:
     words = {COMPACTION: "compaction", ERROR: "refusal", MISSING: "missing compaction"}
     others: Counter[tuple[str, str]] = Counter()
     for v in verdicts:
-        said = "stop by the agent" if v.is_stop else "failed compaction" if v.is_attempt else words[v.what]
+        tried = "failed compaction" if is_harm(v) else "try"
+        said = "stop by the agent" if v.is_stop else tried if v.is_attempt else words[v.what]
         hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
         told = v.size if v.label == OVER_LIMIT else v.label
-        said = "try" if v.cause == causes.NOTHING else said
         others[said, "" if v.cause == causes.FAILED else f" ({told}{hedge})"] += v.count
     if not others:
         return ""

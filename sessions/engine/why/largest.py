@@ -102,15 +102,19 @@ def noted_size(weighed: Weighed) -> str:
 
 def peak_of(weighed: Weighed) -> Peak | None:
     """The largest measured context of the branch, usages that cannot be right left out, else the largest estimate."""
+    estimated = (Peak(k, n, weighed.weak_label) for k, n in enumerate(weighed.estimated) if n is not None)
+    found = max(_measured(weighed) or estimated, key=lambda one: one.tokens, default=None)
+    return found if found and found.tokens else None
+
+
+def _measured(weighed: Weighed) -> list[Peak]:
+    """What each request of the branch was sent, by a usage that can be right."""
     spikes, doubled = shared_facts(weighed).spikes, is_doubled(weighed.transcript)
     sent = [request for request in weighed.transcript.requests if request.usage and request.index not in spikes]
     # A call beside the branch is none of its requests; only where nothing was compacted it stands for them.
     alone = not weighed.transcript.compactions and not any(request.on_branch for request in sent)
     known = [(r.index, r.usage) for r in sent if r.usage and (r.on_branch or alone)]
-    sizes = [Peak(index, usage.input if doubled else usage.context, Label.MEASURED) for index, usage in known]
-    estimated = (Peak(k, n, weighed.weak_label) for k, n in enumerate(weighed.estimated) if n is not None)
-    found = max(sizes or estimated, key=lambda one: one.tokens, default=None)
-    return found if found and found.tokens else None
+    return [Peak(index, usage.input if doubled else usage.context, Label.MEASURED) for index, usage in known]
 
 
 def peak_sentence(weighed: Weighed) -> str:
@@ -155,11 +159,10 @@ def peak_sentence(weighed: Weighed) -> str:
 
 def total_sentence(weighed: Weighed) -> str:
     """What all requests of a session under half of its window sent together, where that is far more; else ""."""
-    shared, requests = shared_facts(weighed), weighed.transcript.requests
-    sizes = [usage.context for r in requests if r.on_branch and r.index not in shared.spikes and (usage := r.usage)]
-    if sum(sizes) < max(LEAST_TOGETHER, MANY_PEAKS * max(sizes, default=0)) or is_doubled(weighed.transcript):
+    sizes = [sent.tokens for sent in _measured(weighed)]
+    if sum(sizes) < max(LEAST_TOGETHER, MANY_PEAKS * max(sizes, default=0)) or not weighed.steps:
         return ""
-    held = held_at(weighed, len(weighed.steps) - 1, max(sizes), shared.windows, own=True)
+    held = held_at(weighed, len(weighed.steps) - 1, max(sizes), shared_facts(weighed).windows, own=True)
     if held.is_known and held.window < 2 * max(sizes):
         return ""
     return f"Its {len(sizes):,} requests sent {sum(sizes):,} tokens together: each sends the whole context again."

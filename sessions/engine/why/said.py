@@ -12,6 +12,7 @@ from sessions.engine.why.causes import CHANGES, GREW
 MOST_QUOTED = 120
 UNFINISHED = "it began and never ended"
 PASSED_OWN, OVERDRAWN, STILL_OVER = r"session token limit exceeded", r"\(-[\d,]+ tokens left\)", r"still exceeds"
+NOTHING_LEFT = r"already compacted|nothing to compact"
 UNSENT = r"too (?:large|long|big) to (?:be )?sen[dt]\b"
 """An agent that did not ask the provider, by a limit of its own or a wrong count; one that compacted in vain."""
 _LEAD = re.compile(
@@ -131,7 +132,7 @@ MEANINGS = (
         "Remove the hook, or let it pass.",
     ),
     _meaning(
-        r"already compacted|nothing to compact|not enough messages|unable to compute forgotten",
+        rf"{NOTHING_LEFT}|not enough messages|unable to compute forgotten",
         "there was nothing left to compact",
         "Start a new session, or take a model with a larger window.",
     ),

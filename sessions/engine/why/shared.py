@@ -190,7 +190,7 @@ class Shared:
 
     @cached_property
     def windows_until(self) -> list[int]:
-        """The largest window that the first n requests record, for every n; 0 where they record none."""
+        """The largest window that the first n requests record, or the session, for every n; 0 where none does."""
         requests, usual = self.weighed.transcript.requests, self.weighed.transcript.window or 0
         return [0, *accumulate((requests[step.request].window or usual for step in self.weighed.steps), max)]
 
