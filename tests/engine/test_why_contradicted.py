@@ -122,6 +122,17 @@ def test_a_request_refused_for_its_bytes_names_its_largest_message() -> None:
     assert "; message 2, prompts, is 36,000 bytes of what the file holds" in line(transcript)
 
 
+def test_a_message_is_not_told_with_more_tokens_than_the_whole_refused_request() -> None:
+    """We count 236,000 of it, the provider 214,377 of all."""
+    build = Build()
+    build.prompt()
+    build.reply()
+    build.prompt(200_000)
+    said = line(refused(build.done(), 1, tokens=214_377, limit=200_000, words="prompt is too long"))
+    assert "message 2 is most of it" in said
+    assert "holds 2" not in said
+
+
 def test_a_broken_off_compaction_is_told_in_the_words_of_the_file() -> None:
     transcript = session()
     event = RecordedEvent(EventKind.COMPACTION_CANCELLED, 40, len(transcript.messages), "auto compaction cancelled")

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sessions.engine.agents.agent import USUAL_WINDOWS
 from sessions.engine.transcript.types import Label
 from sessions.engine.weigh.calibration.context_windows import CLIENT, RECORDED
 from sessions.engine.why.account import COUNTED, FILLED, PASSED, SETTING, Explanation, Fact
@@ -132,6 +133,9 @@ def wrong_window(case: Case) -> Iterable[Explanation]:
             yield Explanation(REACHED, PASSED, because, rows, (SETTING,))
             return
         left = [SETTING] if case.window_is_known else [SETTING, CAUSES[WINDOW]]
+        # Of an agent whose own windows are not known several are tried, each with room for a step: one fits by chance.
+        by_chance = case.agent.windows is USUAL_WINDOWS and figure > (1 + AT) * threshold.tokens
+        left += ["a threshold that is not known"] if by_chance else []
         because = f"{figure:,} tokens passed {threshold.tokens:,}, the threshold of a window of {window:,}"
         because += f"; the model's is {case.window:,}" if case.window_is_known else ""
         yield Explanation(WINDOW, PASSED, because, rows, tuple(left), advice=None if len(left) > 1 else LARGER)

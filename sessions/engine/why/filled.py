@@ -99,6 +99,9 @@ def heaviest_words(case: Case) -> str:
     # What a document comes to is known only of the provider.
     brought = f"with {counted(n_files, 'document')}" if n_files else brought
     apart, about = f", {brought}," if brought else "", "about " if n_files else ""
+    if case.error is not None and 0 < (case.error.tokens or 0) < found.heaviest_tokens:
+        # Its tokens are counted by us: more than all that was sent they cannot be.
+        return f"message {found.heaviest:,}{apart} is most of it"
     return f"message {found.heaviest:,}{apart} holds {about}{found.heaviest_tokens:,} tokens"
 
 
