@@ -91,6 +91,7 @@ def ran(code: Path, data: Path, *arguments: str) -> str:
 def make(commit: str) -> None:
     """Write the backup and the figures of a commit."""
     FOLDER.mkdir(exist_ok=True)
+    commit = subprocess.check_output(["git", "-C", str(ROOT), "rev-parse", commit], text=True).strip()
     with tempfile.TemporaryDirectory() as name:
         old, data = Path(name) / "code", Path(name) / "data"
         subprocess.run(["git", "-C", str(ROOT), "worktree", "add", "--detach", str(old), commit], check=True)

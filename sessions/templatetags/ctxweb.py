@@ -102,10 +102,10 @@ def kind(name: str, *, word: bool = False, chip: bool = False) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def travelling(context: template.Context) -> str:
-    """What every tab of a session carries of this page's address: the replay and the message, with its "?"."""
+def travelling(context: template.Context, but: str = "") -> str:
+    """What a tab of a session carries of this page's address: the replay and the message, ``but`` one, with its "?"."""
     request = context.get("request")
-    kept = [] if request is None else [(n, v) for n, v in request.GET.items() if travels(n)]
+    kept = [] if request is None else [(n, v) for n, v in request.GET.items() if travels(n) and n != but]
     return f"?{urlencode(kept, safe=':,')}" if kept else ""
 
 

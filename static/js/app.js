@@ -28,7 +28,7 @@ const TRAVELS = new Set("policy base estimator summarizer window fail event requ
 
 function travelled(link) {
   const query = new URLSearchParams();
-  for (const [key, value] of new URLSearchParams(location.search)) if (TRAVELS.has(key) || key.startsWith("p.")) query.append(key, value);
+  for (const [key, value] of new URLSearchParams(location.search)) if ((TRAVELS.has(key) || key.startsWith("p.")) && key !== link.dataset.carryBut) query.append(key, value);
   if (!query.has("policy")) for (const [key, value] of new URLSearchParams(link.dataset.carryTab)) query.append(key, value);
   const search = query.toString();
   return new URL(link.href).pathname + (search ? "?" + search : "");

@@ -244,7 +244,7 @@ def test_the_lab_is_accessible_and_never_scrolls_sideways(visit, transcript, sch
     for tail in (
         f"replay/{QUERY}&request=40",
         "replay/?policy=claude_code&window=40000&summarizer=stub:500&fail=always",
-        f"ab/{QUERY}&b.policy=claude_code",
+        f"compare/ab/{QUERY}&b.policy=claude_code",
         f"diff/{QUERY}&from=5&to=30",
         "diff/?policy=anthropic_clear_tool_uses&p.trigger=20000",
         f"diff/{QUERY}&b.policy=none&request=40",
@@ -264,7 +264,7 @@ def test_stepping_needs_no_script(visit, transcript):
     assert plain.page.locator(".step-box tbody tr").count() > 5
     plain.page.locator("#step-after").click()
     assert "request=41" in plain.page.url
-    plain.page.goto(f"{session}ab/{QUERY}&b.policy=none")
+    plain.page.goto(f"{session}compare/ab/{QUERY}&b.policy=none")
     assert plain.page.locator(".ab-table tr").count() > 5
     plain.page.get_by_role("button", name="Replay both").click()
     assert "b.policy=none" in plain.page.url

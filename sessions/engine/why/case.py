@@ -171,10 +171,8 @@ class Case:
 
     def _computed(self) -> int | None:
         """What a reader would compute for a compaction without a figure: the newest usage, output included."""
-        requests = self.weighed.transcript.requests
-        usages = (requests[step.request].usage for step in reversed(self.weighed.steps[: self.position]))
-        newest = next((usage for usage in usages if usage), None)
-        return newest.context + newest.output if newest else None
+        usages = (self.request_of(k).usage for k in reversed(range(self.position)))
+        return next((usage.context + usage.output for usage in usages if usage), None)
 
     @cached_property
     def tail(self) -> range:
