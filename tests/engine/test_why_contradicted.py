@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
-from sessions.engine.transcript.types import ProviderError, Transcript
+from sessions.engine.transcript.types import ProviderError, Transcript, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.headline import has_died, headline_of
 from sessions.engine.why.verdicts import verdicts_of
@@ -86,7 +86,8 @@ def test_a_compaction_that_nothing_follows_says_so(trigger: str, is_told: bool) 
         build.prompt(1_000)
         build.reply()
     build.compact(trigger=trigger)
-    assert ("No answer follows it." in line(build.done())) is is_told
+    said = "compacted before request 40, where the session ends, without an answer: "
+    assert (said in line(build.done())) is is_told
 
 
 def test_a_refusal_that_a_compaction_followed_is_not_said_to_have_none() -> None:
@@ -98,8 +99,9 @@ def test_a_refusal_that_a_compaction_followed_is_not_said_to_have_none() -> None
     build.compact()
     error = ProviderError("context", 161, build.compactions[0].boundary, 201_000, 200_000, words="prompt is too long")
     said = line(dataclasses.replace(build.done(), errors=(error,)))
-    assert said.startswith("Refused at request 161: 201,000 of 200,000 tokens")
-    assert "A compaction followed, and no answer." in said
+    assert said.startswith(
+        "Refused at request 161, then compacted, and not answered any more: 201,000 of 200,000 tokens"
+    )
     assert "no compaction is recorded" not in said
 
 
@@ -140,3 +142,45 @@ def test_a_broken_off_compaction_is_told_in_the_words_of_the_file() -> None:
     said = line(dataclasses.replace(transcript, events=(event, limit)))
     assert 'it was broken off, and no reason is recorded, "auto compaction cancelled"' in said
     assert said.endswith("The file sets maxTokens 64,000.")
+
+
+@pytest.mark.parametrize(("left", "is_told"), [(38_000, True), (40_000, False)])
+def test_what_a_compaction_left_is_told(left: int, is_told: bool) -> None:
+    """Nine tenths of the 45,000 before it are 40,500: 1,000 of overhead stand beside the summary."""
+    build = Build(overhead=1_000)
+    for _ in range(40):
+        build.prompt(1_000)
+        build.reply()
+    build.compact(left)
+    build.prompt(1)
+    build.reply()
+    assert (f"; {left + 1_000:,} after it" in line(build.done())) is is_told
+
+
+@pytest.mark.parametrize(("tokens", "is_told"), [(4_250, True), (4_200, False)])
+def test_the_tool_that_brought_half_of_a_peak_is_named(tokens: int, is_told: bool) -> None:
+    """From 5,000 tokens on, by an estimate of 1.18 times the text, where nothing was compacted."""
+    build = Build(overhead=100)
+    build.prompt(10)
+    build.reply(1, "c")
+    build.result("c", tokens)
+    build.reply(1)
+    assert ("; nearly all of it Read, in 1 message" in line(build.done())) is is_told
+
+
+@pytest.mark.parametrize(("usage", "is_told"), [(54_000, True), (56_000, False)])
+def test_a_usage_that_adds_up_calls_without_one_is_no_size(usage: int, is_told: bool) -> None:
+    """Three calls after one of 11,000, by estimate 12,292, 13,584 and 14,876: within 35% of their sum, 40,752."""
+    build = Build(overhead=10_000)
+    build.prompt(1_000)
+    for _ in range(4):
+        build.reply()
+        build.prompt(1_000)
+    build.compact()
+    build.prompt()
+    build.reply()
+    first, *others, last, after = build.requests
+    build.requests = [first, *(dataclasses.replace(r, usage=None) for r in others), last, after]
+    build.requests[3] = dataclasses.replace(last, usage=Usage(usage, 0, 0, 100))
+    build.compactions[0] = dataclasses.replace(build.compactions[0], tokens_before=None)
+    assert ("the usage of 3 calls was added up to" in line(build.done())) is is_told

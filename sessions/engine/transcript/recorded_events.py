@@ -30,6 +30,8 @@ OF_TURNS = "counts of turns"
 """How a warning begins that tells usage of several calls together, of a session whose single calls have none."""
 STILL_OVER = "still over its threshold"
 """What the words of a ``COMPACTION_LEFT`` say where the next one is due at once."""
+NOT_SHRUNK = "the compression did not shrink the list"
+"""How the words of a failed compaction begin of which the record has two counts and no words."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
 

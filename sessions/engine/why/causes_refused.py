@@ -230,7 +230,8 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
     over = f"; {counted(n, 'request')} had passed the threshold, {case.usual:,}" if n else ""
     if found:
-        because = f"{figures_of(error)}{found.because}, {words}{over}{_longest_data(case, error)}"
+        told = f"{found.because}, {words}" if words else found.because
+        because = f"{figures_of(error)}{told}{over}{_longest_data(case, error)}"
         return Explanation(cause, Fact.WORDS, because, rows, advice=advice_of(error.words))
     who = "its error" if error.of_compaction else "the record"
     because = (

@@ -10,7 +10,7 @@ from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import AT_ONCE, COUNTED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.causes import ADDED, CACHE, CAUSES, DOUBLE, MEDIA, REASONING, STALE, UNSENT, Evidence
 from sessions.engine.why.causes_media import EXCESS
-from sessions.engine.why.shared import agree
+from sessions.engine.why.shared import agree, calls_added
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
@@ -54,6 +54,11 @@ def _spike(case: Case, counted: int, index: int) -> Explanation:
     expected, output = case.expected(case.run[-1]), case.usage.output if case.usage else 0
     n = _multiple(counted, expected + output)
     row = case.measured(f"Request {index} reports {counted:,} tokens; its content makes {expected:,}", counted)
+    if calls := calls_added(case.weighed, case.run[-1]):
+        because = (
+            f"the usage of {calls} calls was added up to {counted:,} tokens, the last of them had about {expected:,}"
+        )
+        return Explanation(DOUBLE, COUNTED, because, (row, *_jumps_row(case)), (UNLISTED,))
     # Unless a later usage falls back, here or elsewhere, something that is not in the file may have come.
     before = [usage.context + usage.output for k in case.run[:-1] if (usage := case.request_of(k).usage)]
     reads_unsent = case.usage is not None and len(before) > 1 and case.usage.cache_read > EXCESS * max(before)
@@ -105,6 +110,8 @@ def _figure_doubled(case: Case, said: int) -> Iterable[Explanation]:
         return
     elif said > case.window and case.window_is_known:
         because = "the agent recorded more than the window itself holds"
+    elif usage is None:
+        return  # what was sent right before is not measured
     else:
         because = f"the agent counted {said:,} tokens, far more than was sent"
         yield Explanation(UNSENT, Fact.SIZE, because, rows, (UNLISTED, SETTING))

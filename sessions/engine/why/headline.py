@@ -126,20 +126,21 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     fallen = falls_sentence(shared_facts(weighed).falls)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
     ends = _nothing_after(lead, verdicts[place + 1 :], len(weighed.transcript.requests))
+    sentence = lead_told.sentence.replace(lead_told.point, f"{lead_told.point}{ends}", 1)
     ended = end_in_other_words(weighed.transcript, lead_told.sentence) if lead.what == ERROR else ""
-    told = (lead_told.sentence, ends, ended, lead.change, more, *beside(weighed), fallen, cache)
+    told = (sentence, ended, lead.change, more, *beside(weighed), fallen, cache)
     text = " ".join(filter(None, told))
     text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if lead.what == ERROR else "")))
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
 
 def _nothing_after(lead: Verdict, later: Sequence[Verdict], n_requests: int) -> str:
-    """That no answer follows an event that did not come by hand, in a sentence; else ""."""
+    """That no answer follows an event that did not come by hand, in words behind its point; else ""."""
     if not 0 < lead.request >= n_requests or lead.trigger == "manual":
         return ""
     if lead.what == COMPACTION:
-        return "No answer follows it."
-    return "A compaction followed, and no answer." if any(v.what == COMPACTION for v in later) else ""
+        return ", where the session ends, without an answer"
+    return ", then compacted, and not answered any more" if any(v.what == COMPACTION for v in later) else ""
 
 
 def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:

@@ -42,6 +42,8 @@ LEAST_TOGETHER, MANY_PEAKS = 50_000, 4
 """Tokens, and times the peak, from which what all requests sent is told."""
 LEAST_CUT = 500
 """Tokens of text over a usage from which the usage is not that of the text, where it is a third of it at most."""
+UNNAMED = frozenset({"prompts", "other", "tools"})
+"""Sources that say nothing of what a context holds."""
 UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 _FIGURE = re.compile(r"\d[\d,]*")
@@ -141,9 +143,10 @@ def peak_sentence(weighed: Weighed) -> str:
         # A usage that adds up several calls, or content that the file does not hold.
         return f"{said}, as reported; the file explains {made:,} of them."
     if 100 * peak < held.window and held.source != ANSWER:
-        return f"{said}{jump}{_system_message(weighed, at, peak)}."
+        return f"{said}{jump}{_system_message(weighed, at, peak) or _most(weighed, at, peak)}."
     if not held.is_known:
         part = _heaviest(weighed, at, peak) or _system_message(weighed, at, peak) or _at_first(weighed, peak)
+        part = part or _most(weighed, at, peak)
         return f"{said}{jump}{part}. The model's window is unknown."
     window = writer_of(weighed.transcript).own_window(held.window)
     if peak > held.window:
@@ -154,7 +157,8 @@ def peak_sentence(weighed: Weighed) -> str:
         _standing(weighed, peak) or _system_message(weighed, at, peak) or ("" if doubled else _at_first(weighed, peak))
     )
     whole = f"the window, recorded as {window:,}" if held.source == RECORDED and window == held.window else whole
-    return f"{said}, {100 * peak / window:.0f}% of {whole}{cached}{jump}{came}{from_start}."
+    part = f"{came}{from_start}" or _most(weighed, at, peak)
+    return f"{said}, {100 * peak / window:.0f}% of {whole}{cached}{jump}{part}."
 
 
 def total_sentence(weighed: Weighed) -> str:
@@ -175,6 +179,19 @@ def _heaviest(weighed: Weighed, at: int, peak: int) -> str:
     if heaviest is None or weighed.tokens[heaviest.index] < max(LEAST_SYSTEM, peak / 2):
         return ""
     return f"; message {heaviest.index:,}{f', {DATA},' if is_data(heaviest) else ''} is most of them by itself"
+
+
+def _most(weighed: Weighed, at: int, peak: int) -> str:
+    """The source that half of a peak or more came from, in a clause; else ""."""
+    shared = shared_facts(weighed)
+    if weighed.transcript.compactions or at >= len(weighed.steps) or shared.is_shortened:
+        return ""
+    came = shared.runs.came(0, weighed.steps[at].stop, shared.tool_of)
+    name, tokens = max(came.tokens.items(), key=lambda one: one[1], default=("", 0))
+    if tokens < max(LEAST_FIRST, peak / 2) or name in UNNAMED:
+        return ""
+    part, about = ("nearly all", "") if tokens > NEARLY_ALL * peak else ("most", f"about {tokens:,} ")
+    return f"; {part} of it {name}, {about}in {counted(came.counts[name], 'message')}"
 
 
 def _system_message(weighed: Weighed, at: int, peak: int) -> str:

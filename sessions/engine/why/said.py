@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sessions.engine.transcript.recorded_events import EMBEDDING, ErrorKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import EMBEDDING, NOT_SHRUNK, ErrorKind, EventKind, RecordedEvent
 from sessions.engine.transcript.types import ProviderError
 from sessions.engine.why.causes import CHANGES, GREW
 
@@ -324,7 +324,12 @@ def _number(digits: str) -> int:
 
 
 def quoted(error: ProviderError | RecordedEvent) -> str:
-    """Its own words between quotes, at most 120 characters: of longer ones the sentence with their first figure."""
+    """Its own words between quotes, at most 120 characters: of longer ones the sentence with their first figure.
+
+    "" of what has none: a kind of event, or two counts.
+    """
+    if error.words.startswith((NOT_SHRUNK, EventKind.COMPACTION_STARTED)):
+        return ""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said
     said = _TYPE.sub("", said)

@@ -41,6 +41,8 @@ CUTS = 5
 """Cuts of a list from which a usage that grows through all of them shows that they are the file's."""
 LEAST_GROWTHS = 3
 """Requests of a stretch from which one growth is seen beside the last."""
+SUM = 0.35
+"""The share within which a usage is that of several calls together, each by what the file holds of it."""
 ROUND = 1_024
 """Tokens of whose multiples windows of local servers are."""
 SOON = 3
@@ -268,6 +270,8 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
             continue
         step = weighed.steps[k]
         now, then = requests[step.request].usage, requests[weighed.steps[k - 1].request].usage
+        if now and not then and calls_added(weighed, k):
+            found.add(step.request)
         if not now or not then or weighed.steps[k - 1].request in found:
             continue
         span = messages[step.start : step.stop]
@@ -276,6 +280,24 @@ def spikes_of(weighed: Weighed) -> frozenset[int]:
         if jump > explained and jump >= 0.75 * then.context and not any(has_media(m) for m in span):
             found.add(step.request)
     return frozenset(found)
+
+
+def calls_added(weighed: Weighed, k: int) -> int:
+    """How many calls the usage of step ``k`` adds up, where those right before it have none; 0 where it does not.
+
+    By what the file holds of each: the sum, within ``SUM``, is far from any one of them.
+    """
+    requests, before = weighed.transcript.requests, k - 1
+    while before > 0 and weighed.steps[before].compaction is None and not requests[weighed.steps[before].request].usage:
+        before -= 1
+    now, then = (requests[weighed.steps[n].request].usage for n in (k, before))
+    if not now or not then or k - before < 2:
+        return 0
+    context, total = then.context, 0
+    for step in weighed.steps[before + 1 : k + 1]:
+        context += sum(weighed.tokens[step.start : step.stop])
+        total += context
+    return k - before if agree(now.context, total, SUM) else 0
 
 
 def _lacks_content(weighed: Weighed) -> bool:

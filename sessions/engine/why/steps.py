@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, ErrorKind, EventKind
+from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, OWN_ESTIMATE, ErrorKind, EventKind
 from sessions.engine.transcript.types import ProviderError, Role
 from sessions.engine.weigh.calibration.context_windows import RECORDED
 from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
@@ -47,6 +47,8 @@ LITTLE, LITTLE_TOKENS, POOR, POOR_TOKENS = 0.05, 2_000, 0.005, 500
 """Share of its context, and tokens, up to which what a compaction left is next to nothing; the same of a summary."""
 APART = 0.1
 """The share by which the record's own figure differs from what a clause names: then it is told as well."""
+SHRUNK = 0.9
+"""The share of the size before up to which what a compaction left is told."""
 MOST = 8
 """Explanations that are told, the best first."""
 
@@ -155,7 +157,8 @@ def with_figures(case: Case, because: str) -> str:
     because = "; ".join(filter(None, (_open_call(case), stated_left(case), because)))
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
-    told = (because, _once(case, because), size, left, _left(case, because + size), none, in_vain(case))
+    told = (because, _once(case, because), size, _after(case, because + size), left)
+    told += (_left(case, because + size), none, in_vain(case))
     return "; ".join(filter(None, told))
 
 
@@ -230,7 +233,16 @@ def _size(case: Case, because: str) -> str:
     is_told = (
         case.true < LEAST or TOKENS.search(because) or (case.error is not None and case.error.kind == ErrorKind.BODY)
     )
+    if not is_told and case.error is not None and case.error.of_compaction and (own := _own_estimate(case)):
+        return own
     return "" if is_told else f"the file holds about {case.true:,} tokens"
+
+
+def _own_estimate(case: Case) -> str:
+    """What the agent itself took the context for last, where no usage is recorded, in a clause; else ""."""
+    notes = [note for note in case.weighed.transcript.warnings if OWN_ESTIMATE in note]
+    said = notes[-1].partition(":")[0] if notes and not case.shared.has_usage else ""
+    return f"{said[:1].lower()}{said[1:]}"
 
 
 def _before(case: Case, own: int) -> str:
@@ -244,6 +256,14 @@ def _before(case: Case, own: int) -> str:
     after = case.compaction.tokens_after if case.compaction else None
     left = f", {after:,} after" if after and after < before else ""
     return f"{_with_share(case, before)} before it{left}" if before >= LEAST else ""
+
+
+def _after(case: Case, told: str) -> str:
+    """What the context held after a compaction, as recorded or measured, in a clause, where it is less; else ""."""
+    compaction = case.compaction
+    after = (compaction.tokens_after or case.after or 0) if compaction else 0
+    is_told = any(words in told for words in (f"{after:,}", " after", "freed", "it left"))
+    return f"{after:,} after it" if LEAST <= after < SHRUNK * (case.said or case.true) and not is_told else ""
 
 
 def _with_share(case: Case, figure: int) -> str:

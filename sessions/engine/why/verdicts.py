@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sessions.engine.agents.agent import writer_of
@@ -217,7 +217,9 @@ def _ends(transcript: Transcript) -> list[ProviderError]:
     ends = [event for event in transcript.events if event.request >= n and event.kind in ENDS]
     ends = [event for event in ends if event.kind != EventKind.COMPACTION_STARTED or event.request > made]
     if ends and not _went_on(transcript, ends[-1]) and ends[-1] not in broken:
-        broken.append(ends[-1])
+        begun = sum(e.count for e in transcript.events if e.kind == EventKind.COMPACTION_STARTED and e.request > made)
+        is_begun = ends[-1].kind == EventKind.COMPACTION_STARTED
+        broken.append(replace(ends[-1], count=begun) if is_begun else ends[-1])
     return [_as_error(event) for event in broken]
 
 

@@ -25,6 +25,7 @@ from sessions.engine.reading.formats._records import first_objects, objects, ste
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
+from sessions.engine.transcript.recorded_events import NOT_SHRUNK
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
@@ -141,9 +142,9 @@ def _record(line: Line, value: Record, measure: Measured) -> _Record:
         items = [as_dict(item) for item in as_list(payload.get("outputHistoryItems"))]
         told = [error_of(item.get("text")) for item in items]
         record.refusal = next((error for error in told if error and error.of_compaction), None)
-        if any(as_dict(item.get("compression")).get("compressionStatus") == UNCOUNTED for item in items):
-            # No compression is recorded of what could not be counted.
-            record.refusal = failed_compaction()._replace(words="compression failed: the tokens could not be counted")
+        for held in (as_dict(item.get("compression")) for item in items):
+            # Of one that failed by command no other record tells.
+            record.refusal = _failed(held) or record.refusal
         record.command = text_of(payload.get("rawCommand")).split(" ")[0]
     elif record.kind == "ui_telemetry":
         event = as_dict(payload.get("uiEvent"))
@@ -171,13 +172,10 @@ def _entry(contents: tuple[Content, ...], origin: Origin, role: Role, measure: M
 def _compression(record: _Record, payload: Record, line: Line, measure: Measured) -> None:
     """The list after the compression; one that failed or came to nothing records no list."""
     info, history = as_dict(payload.get("info")), payload.get("compressedHistory")
-    before, after = (count_of(info.get(key)) for key in ("originalTokenCount", "newTokenCount"))
     if not isinstance(history, list):
-        words = f"compression did not shrink the list: from {before} to {after} tokens" if before and after else ""
-        failed = failed_compaction()._replace(words=words)
-        record.refusal = failed if info.get("compressionStatus") in FAILED_STATUS else None
+        record.refusal = _failed(info)
         return
-    record.tokens_before, record.tokens_after = before or None, after or None
+    record.tokens_before, record.tokens_after = (size or None for size in _sizes(info))
     record.history = [
         _entry(
             qwen_contents(item),
@@ -188,6 +186,22 @@ def _compression(record: _Record, payload: Record, line: Line, measure: Measured
         for position, item in enumerate(history)
         if isinstance(item, dict)
     ]
+
+
+def _sizes(info: Record) -> tuple[int, int]:
+    """The client's count before and after a compression."""
+    return count_of(info.get("originalTokenCount")), count_of(info.get("newTokenCount"))
+
+
+def _failed(info: Record) -> Refusal | None:
+    """That a compression failed, by its status; None where it did not."""
+    status, (before, after) = info.get("compressionStatus"), _sizes(info)
+    if status == UNCOUNTED:
+        return failed_compaction()._replace(words="compression failed: the tokens could not be counted")
+    if status not in FAILED_STATUS:
+        return None
+    words = f"{NOT_SHRUNK}: from {before} to {after} tokens" if before and after else ""
+    return failed_compaction()._replace(words=words, tokens=before or None)
 
 
 def _merge(first: _Record, second: _Record) -> None:
@@ -208,12 +222,14 @@ def _transcript(records: Sequence[_Record], **facts: Any) -> Transcript:
     asked = {record.uuid for record in records if record.command == COMMAND}
     models = Counter(records[n].model for n in on_branch if records[n].model)
     live: list[int] = []
-    title, window = "", 0
+    title, window, told = "", 0, None
     for number, record in enumerate(records):
         here = number in on_branch
         if here or record.parent in uuids:
             title = record.name or title
-            thread.refuse(record.refusal)
+            # Of one that failed by command a record of its own may stand before it.
+            thread.refuse(None if record.command and record.refusal == told else record.refusal)
+            told = record.refusal if record.kind == COMPRESSION else None if record.command else told
             if record.message is None:
                 # What is told after the last turn hangs on what was told before it.
                 uuids.add(record.uuid)

@@ -171,11 +171,13 @@ def _add(history: Assembly, turn: Turn) -> None:
         for ident in (call.call_id for call in said if call.kind is Kind.TOOL_USE and call.call_id in results):
             answered = inside(place, RESULTS, ident)
             history.add(Role.USER, _contents(results[ident], answered.path), (answered,), typed=False)
-        summary = (one["summary"], inside(where, "summary")) if isinstance(one.get("summary"), str) else None
-        summary = summary or summaries.pop(text_of(one.get("id")), None)
-        if summary:
-            made = history.forget(range(len(history.messages)))
-            history.summary(_contents(summary[0], summary[1].path), (summary[1],), made)
+        of_round = summaries.pop(text_of(one.get("id")), None)
+        if isinstance(one.get("summary"), str):
+            of_round = one["summary"], inside(where, "summary"), of_round[2] if of_round else {}
+        if of_round:
+            text, origin_of, size = of_round
+            made = history.forget(range(len(history.messages)), **size)
+            history.summary(_contents(text, origin_of.path), (origin_of,), made)
     history.fail(as_dict(result).get("errorDetails"))
     if not rounds:
         parts = [(told, where) for part, where in turn.parts if (told := _contents(part, where.path))]
@@ -185,11 +187,16 @@ def _add(history: Assembly, turn: Turn) -> None:
             )
 
 
-def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin]]]:
+def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin, dict[str, Any]]]]:
+    """The round that each summary came after, with its text, where it stands, and the size before by the client."""
     listed = [(one, inside(place, "summaries", n)) for n, one in enumerate(as_list(metadata.get("summaries")))]
-    for one, where in (*listed, (metadata.get("summary"), inside(place, "summary"))):
+    # Of two of one round the listed one has the size.
+    for one, where in ((metadata.get("summary"), inside(place, "summary")), *listed):
         if text_of(as_dict(one).get("text")):
-            yield text_of(one.get("toolCallRoundId")), (one["text"], inside(where, "text"))
+            before = count_of(one.get("contextLengthBefore"))
+            # System prompt and tools are in the count, and not in the file.
+            size = {"tokens_before": before, "unseen": True} if before else {}
+            yield text_of(one.get("toolCallRoundId")), (one["text"], inside(where, "text"), size)
 
 
 def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
