@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import io
 
 import pytest
 
+from sessions.engine.reading.jsonio import Source
+from sessions.engine.reading.noted_replies import noted_limits
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
 from sessions.engine.transcript.types import ProviderError, Transcript, Usage
 from sessions.engine.weigh.calibration.calibrate import weigh
@@ -184,3 +187,44 @@ def test_a_usage_that_adds_up_calls_without_one_is_no_size(usage: int, is_told: 
     build.requests[3] = dataclasses.replace(last, usage=Usage(usage, 0, 0, 100))
     build.compactions[0] = dataclasses.replace(build.compactions[0], tokens_before=None)
     assert ("the usage of 3 calls was added up to" in line(build.done())) is is_told
+
+
+@pytest.mark.parametrize(("at", "is_passed"), [(45_000, True), (46_000, False)])
+def test_a_threshold_that_the_file_sets_is_why(at: int, is_passed: bool) -> None:
+    """The last answer and what came after it are 45,000 tokens."""
+    build = Build(overhead=1_000)
+    for _ in range(40):
+        build.prompt(1_000)
+        build.reply()
+    build.compact(trigger="auto")
+    build.prompt()
+    build.reply()
+    event = RecordedEvent(EventKind.LIMIT_SET, 0, 0, f"compact_token_threshold {at:,}", "compact_token_threshold")
+    said = line(dataclasses.replace(build.done(), events=(event,)))
+    assert (f"passed compact_token_threshold, {at:,}, which the file sets" in said) is is_passed
+
+
+@pytest.mark.parametrize(("read", "is_told"), [(500, True), (501, False)])
+def test_prompts_that_read_next_to_nothing_are_told(read: int, is_told: bool) -> None:
+    """A twentieth of the 10,000 tokens of the prompt before, three times."""
+    build = Build(overhead=9_950)
+    build.prompt()
+    for _ in range(4):
+        build.reply(1)
+    build.requests = [
+        dataclasses.replace(one, usage=Usage(10_000 + one.index - read, read, 0, 1)) for one in build.requests
+    ]
+    assert (f"read at most {read:,} of up to 10,003 tokens" in line(build.done())) is is_told
+
+
+@pytest.mark.parametrize(("text", "settings"), [
+    ('{"historyCount": 20, "auto_reduce": true}', ["historyCount 20", "auto_reduce true"]),
+    ('{"target_count": 3, "summary_tokens": 1000, "a": "\\"historyCount\\": 20"}', ["target_count 3"]),
+    ('[{"historyCount": 1}, {"historyCount": 2}, {"historyCount": 3}]', []),
+    ('{"compact_token_threshold": 60000}', ["compact_token_threshold 60,000"]),
+])  # fmt: skip
+def test_settings_of_compactions_are_found(text: str, settings: list[str]) -> None:
+    """No more than two values, as a key of the file's own and not inside of a text."""
+    source = Source(io.BytesIO(text.encode()), "x.json")
+    (found,) = noted_limits((session(1),), source)
+    assert [event.words for event in found.events] == settings

@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from os import SEEK_END
 from typing import Any
 
 from sessions.engine.base.errors import EngineError
@@ -44,6 +45,16 @@ _WORDS = (
     "|context_?(?:length|window|limit|size)|max_?(?:model_?len|context_?(?:length|window))"
 )
 _LIMIT = re.compile(rb'(?<!\\)"(' + _WORDS.encode() + rb')": ?"?(\d{2,8})\b', re.IGNORECASE)
+
+_SET = (
+    r"auto_?(?:compact|condens|compress|summari|reduc)\w{0,16}|enable_?\w{0,12}(?:compact|condens|compress|summari|history)\w{0,16}"
+    r"|\w{0,16}(?:compact|condens|compress|summari[sz]|truncat)\w{0,16}(?:threshold|trigger|interval|percent|ratio|limit|enabled)"
+    r"|(?:max|keep)_?(?:history|turns|messages)\w{0,12}|num_history\w{0,12}|history_?(?:count|limit|size|turns)|(?:threshold|target)_count"
+)
+_SETTING = re.compile(rb'(?<!\\)"(' + _SET.encode() + rb')": ?(\d{1,8}(?:\.\d{1,4})?|true|false)\b', re.IGNORECASE)
+"""Settings of compactions and histories, as agents and frameworks name them in a file of theirs."""
+AT_ENDS = 256_000
+"""Bytes at the beginning and at the end of a file in which such settings are looked for."""
 
 
 def noted_replies(transcripts: tuple[Transcript, ...], source: Source) -> tuple[Transcript, ...]:
@@ -187,13 +198,28 @@ def _reasons_at(source: Source, origin: Origin, *, own: bool = False) -> Iterato
 
 
 def noted_limits(transcripts: tuple[Transcript, ...], source: Source) -> tuple[Transcript, ...]:
-    """The same, each that was refused or cut off with the limits that the file sets as an event each."""
-    if not any(_met(transcript) for transcript in transcripts):
-        return transcripts
-    events = tuple(
-        RecordedEvent(EventKind.LIMIT_SET, 0, 0, f"{key} {tokens:,}", key) for key, tokens in _limits_in(source)
+    """The same with what the file sets as an event each: for compactions, and the limits of one that met some."""
+    own = [RecordedEvent(EventKind.LIMIT_SET, 0, 0, f"{key} {value}", key) for key, value in _settings_in(source)]
+    is_met = any(_met(transcript) for transcript in transcripts)
+    limits = _limits_in(source) if is_met else []
+    events = [*own, *(RecordedEvent(EventKind.LIMIT_SET, 0, 0, f"{key} {tokens:,}", key) for key, tokens in limits)]
+    told = [(*(events if _met(one) else own), *one.events) for one in transcripts]
+    return (
+        tuple(replace(one, events=its) for one, its in zip(transcripts, told, strict=True)) if events else transcripts
     )
-    return tuple(replace(t, events=(*events, *t.events)) if _met(t) else t for t in transcripts)
+
+
+def _settings_in(source: Source) -> list[tuple[str, str]]:
+    """Each key with its value or its two values, as they come; none that has more."""
+    file = source.file
+    file.seek(0)
+    head = file.read(AT_ENDS)
+    file.seek(max(len(head), file.seek(0, SEEK_END) - AT_ENDS))
+    found: dict[str, dict[str, None]] = {}
+    for key, value in _SETTING.findall(head + file.read(AT_ENDS)):
+        found.setdefault(key.decode(), {})[value.decode()] = None
+    known = [(key, value) for key, values in found.items() if len(values) <= MOST_VALUES for value in values]
+    return [(key, f"{int(value):,}" if value.isdigit() else value) for key, value in known]
 
 
 def _met(transcript: Transcript) -> bool:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
 
 CUT_OFF = "the reply was cut off"
 """How the words of a ``SESSION_END`` or ``REPLY_CUT`` begin whose reply ended at a limit."""
@@ -101,3 +106,10 @@ class RecordedEvent:
     code: str = ""
     status: int = 0
     count: int = 1
+
+
+def settings_in(events: Sequence[RecordedEvent], names: re.Pattern[str]) -> list[tuple[str, int]]:
+    """What a file sets under ``names``, whole numbers alone, each with its name."""
+    told = [event for event in events if event.kind == EventKind.LIMIT_SET and names.fullmatch(event.code)]
+    known = ((one.code, one.words.rpartition(" ")[2].replace(",", "")) for one in told)
+    return [(name, int(figure)) for name, figure in known if figure.isdigit()]

@@ -31,6 +31,8 @@ of prompts that came again."""
 LEFT, LEFT_OFTEN, OFTEN, LEAST_BROKEN = 0.1, 0.25, 0.25, 100_000
 """The share of a cache that may still be read where it counts as lost: ``LEFT``, and ``LEFT_OFTEN`` where a share of
 ``OFTEN`` of the pairs lose it; tokens written anew from which that is told."""
+HARDLY = 0.05
+"""The share of the prompt before up to which next to nothing was read from the cache."""
 STAYED = 0.35
 """The share of a prompt that may go with messages that are left out where the rest could have been read."""
 _CLOCK = re.compile(r"(?:[\w' ]{0,40}[:=]? ?)?(?:\d{4}-\d\d-\d\d[T ])?\b\d{1,2}:\d\d(?::\d\d)?\b")
@@ -55,6 +57,7 @@ def _counted(transcript: Transcript) -> str:
     pairs = _pairs(transcript, (*transcript.compactions, *transcript.clearings) if reads else ())
     told = _one_head(transcript) or _broken(transcript, pairs) or _never_read(transcript, pairs)
     told = told or _unread(transcript, pairs) or _repeated(transcript) or _lost_with_messages(transcript)
+    told = told or _hardly_read(pairs)
     return f"{told[:-1]}; {front}." if told and (front := _front(transcript)) else told
 
 
@@ -94,6 +97,20 @@ def _lost_with_messages(transcript: Transcript) -> str:
             were = f"{before.usage.cache_read:,} were read before messages were left out"
             return f"Cache: {read}: {were}, which makes its prefix another."
     return ""
+
+
+def _hardly_read(near: list[Pair]) -> str:
+    """That prompts no shorter than the one before read next to nothing, though the cache is counted, or ""."""
+    grown = [(one.usage, other.usage) for one, other in near if one.usage and other.usage]
+    grown = [(one, other) for one, other in grown if LEAST_CACHED <= one.context <= other.context]
+    reads = [other.cache_read for _, other in grown]
+    if len(reads) < LEAST_UNREAD or not max(reads) or any(one.cache_write for pair in grown for one in pair):
+        return ""
+    if any(other.cache_read > HARDLY * one.context for one, other in grown):
+        return ""
+    most, largest = max(reads), max(other.context for _, other in grown)
+    told = f"Cache: {len(reads):,} prompts came right after one that was no longer"
+    return f"{told}, and read at most {most:,} of up to {largest:,} tokens from it; nothing in the file says why."
 
 
 def _are_alike(one: Request, other: Request, share: float = ALIKE) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.transcript.recorded_events import ErrorKind, settings_in
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case
@@ -22,6 +22,8 @@ READS_USAGE = frozenset({"pi", "opencode"})
 """Agents whose trigger does nothing while no usage is known."""
 FAR_UNDER = 0.5
 """Share of the threshold under which it would not have fired with a usage either."""
+HISTORY = re.compile(r"(?:max_?)?(?:history|messages)_?(?:count|limit|size)?", re.IGNORECASE)
+"""What a file calls the number of messages that its client sends."""
 NOT_ON = "no compaction is recorded"
 EITHER = ("a trigger that was off", "a trigger that did not start")
 OWN_STOP = re.compile(r"^context limit reached .{0,4}/compact or /clear", re.IGNORECASE)
@@ -68,6 +70,14 @@ def cut_off(case: Case) -> Iterable[Explanation]:
     came = case.row(text, still.came, label=case.label.value)
     size = f"just under or at {still.most:,}" if still.is_band else f"at {still.most:,}"
     because = f"the usage stands {size} for {still.n:,} requests while {still.came:,} tokens came"
+    if known := settings_in(case.weighed.transcript.events, HISTORY):
+        name, n = known[0]
+        advice = f"Raise {name}, or switch it off, if the beginning is needed."
+        said = f"{because}: the client sends no more than {name}, {n:,}, messages"
+        yield Explanation(
+            CUT, COUNTED | Fact.TIMING | Fact.WORDS, said, (row, came), ("a server that cuts",), advice=advice
+        )
+        return
     left = "a client that leaves old messages out" if still.is_band else "a wrong report"
     yield Explanation(
         CUT, COUNTED | Fact.TIMING | Fact.CONTENT, f"{because}: the server cuts the prompt", (row, came), (left,)

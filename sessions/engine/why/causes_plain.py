@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 
 from sessions.engine.agents.agent import EVERY_REQUEST, Threshold
 from sessions.engine.base.words import counted
-from sessions.engine.transcript.recorded_events import ErrorKind
+from sessions.engine.transcript.recorded_events import ErrorKind, settings_in
 from sessions.engine.weigh.calibration.context_windows import RECORDED
 from sessions.engine.why.account import COUNTED, ESTIMATE, FILLED, PASSED, SETTING, UNLISTED, Explanation, Fact
 from sessions.engine.why.case import COMPACTION, MISSING, Case
@@ -25,6 +26,7 @@ from sessions.engine.why.causes import (
 )
 from sessions.engine.why.causes_window import CLOSE_BY, fitting
 from sessions.engine.why.ending import command_before
+from sessions.engine.why.filled import LEAST
 from sessions.engine.why.shared import SOON
 from sessions.engine.why.windows import narrowed
 
@@ -32,6 +34,8 @@ CLOSE_TO, BLIND = 0.97, 0.8
 """An estimate this near to a threshold may be at it; one without any usage beside it is that much less exact."""
 MOST_NOT_HELD = 4 / 3
 """An agent's own count, over what the file holds, that may still be of messages the file lacks."""
+SET = re.compile(r"\w*(?:token|context|compact|condens|compress|summari)\w*(?:threshold|trigger|limit)", re.IGNORECASE)
+"""What a file calls a threshold of its own, in tokens from ``LEAST`` on."""
 UNTOLD = ("a trigger that is not known", SETTING)
 TWICE_OVER = 1.2
 """Times a threshold from which an answer of the session shows that it is none, or was off."""
@@ -122,6 +126,7 @@ def stated(case: Case) -> Iterable[Explanation]:
     """The trigger that the requests themselves give the provider (verdicts 3.22)."""
     at = case.weighed.transcript.trigger_at
     if at is None:
+        yield from _set(case)
         return
     figure = case.said or case.larger
     rule = case.row(f"The request asks for a compaction at {at:,} tokens", at)
@@ -129,6 +134,21 @@ def stated(case: Case) -> Iterable[Explanation]:
         left = () if case.said is not None else (ESTIMATE,)
         because = f"{figure:,} tokens passed the threshold that the request gives, {at:,}"
         yield Explanation(REACHED, PASSED | Fact.WORDS, because, (rule,), left)
+
+
+def _set(case: Case) -> Iterable[Explanation]:
+    """The threshold in tokens that the file sets (verdicts 3.22)."""
+    figure = case.said or case.larger
+    known = [(at, name) for name, at in settings_in(case.weighed.transcript.events, SET) if LEAST <= at <= figure]
+    if case.compaction is None or case.trigger == "manual" or case.added_up or case.is_spike or not known:
+        return
+    at, name = max(known)
+    if case.n_over(at) > SOON or case.shared.n_at_once >= AT_LEAST:
+        return  # it was off, or something else makes it come at every request
+    rule = case.row(f"The file sets {name} to {at:,}", at)
+    left = () if case.said is not None or case.usage is not None else (ESTIMATE,)
+    because = f"{figure:,} tokens passed {name}, {at:,}, which the file sets"
+    yield Explanation(REACHED, PASSED | Fact.WORDS, because, (rule,), left)
 
 
 def reached(case: Case) -> Iterable[Explanation]:

@@ -130,7 +130,8 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     ended = end_in_other_words(weighed.transcript, lead_told.sentence) if lead.what == ERROR else ""
     told = (sentence, ended, lead.change, more, *beside(weighed), fallen, cache)
     text = " ".join(filter(None, told))
-    text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if lead.what == ERROR else "")))
+    is_open = lead.what != COMPACTION or lead.cause not in (causes.REACHED, causes.MANUAL, causes.SWITCH)
+    text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if is_open else "")))
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
 
 

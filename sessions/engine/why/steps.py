@@ -127,10 +127,34 @@ def most_useful(case: Case, contradicted: Iterable[Explanation]) -> str:
         figures = [f"{against}: why it did not fit is not recorded"]
     elif case.error is not None:
         figures = _refused(case, case.error, words)
+    elif begins := _begins(case):
+        return begins
     else:
         figures = [_figure(case)]
     told = words or _announced(case), *figures, _left_out(case), _growth(case)
     return "; ".join(filter(None, told)) or NO_FIGURE
+
+
+def _begins(case: Case) -> str:
+    """What of a compaction a file holds that begins with what it left, in a clause; else ""."""
+    compaction = case.compaction
+    if (
+        compaction is None
+        or not compaction.outside
+        or case.position
+        or case.previous
+        or case.said
+        or compaction.tokens_before
+    ):
+        return ""
+    made = [message for message in case.weighed.transcript.messages if message.compaction == case.number]
+    replies = sum(message.role is Role.ASSISTANT for message in made)
+    none = "" if replies else ", none of them a reply"
+    after = case.weighed.recorded.context[0] if case.weighed.steps else 0
+    size = f"; the first request after it had {after:,} tokens" if after >= LEAST else ""
+    return (
+        f"the file begins with the {counted(len(made), 'message')} that it left{none}; what it took is not there{size}"
+    )
 
 
 def _left_out(case: Case) -> str:
@@ -157,9 +181,8 @@ def with_figures(case: Case, because: str) -> str:
     because = "; ".join(filter(None, (_open_call(case), stated_left(case), because)))
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
-    told = (because, _once(case, because), size, _after(case, because + size), left)
-    told += (_left(case, because + size), none, in_vain(case))
-    return "; ".join(filter(None, told))
+    clauses = [because, _once(case, because), size, _after(case, because + size), left, _left(case, because + size)]
+    return "; ".join(filter(None, (*clauses, none, in_vain(case))))
 
 
 def _open_call(case: Case) -> str:
@@ -233,9 +256,8 @@ def _size(case: Case, because: str) -> str:
     is_told = (
         case.true < LEAST or TOKENS.search(because) or (case.error is not None and case.error.kind == ErrorKind.BODY)
     )
-    if not is_told and case.error is not None and case.error.of_compaction and (own := _own_estimate(case)):
-        return own
-    return "" if is_told else f"the file holds about {case.true:,} tokens"
+    estimate = _own_estimate(case) if case.error is not None and case.error.of_compaction else ""
+    return "" if is_told else estimate or f"the file holds about {case.true:,} tokens"
 
 
 def _own_estimate(case: Case) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from sessions.engine.agents.agent import trigger_of, writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import request_words
 from sessions.engine.reading.formats import NO, UNKNOWN, YES, Coverage
-from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, CUTS, ENDS, SERVER, EventKind
+from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, CUTS, ENDS, SERVER, EventKind, settings_in
 from sessions.engine.transcript.types import Transcript, Usage
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
@@ -24,6 +25,10 @@ from sessions.engine.why.windows import differ
 LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS, MANY_CUT, MOST_LIMITS = 3, 2, 2, 3, 3
 """Answers from which usage that is missing is told, and known calls beside the branch from which it is; tools that are
 told; replies of one size from which they are likely cut off there; limits that are told."""
+
+
+OF_MESSAGES = re.compile(r"(?:threshold|target)_count", re.IGNORECASE)
+"""What a file calls the number of messages from which its history is to be reduced."""
 
 
 class Beside(NamedTuple):
@@ -47,8 +52,13 @@ def beside(weighed: Weighed) -> Beside:
 def limits_sentence(transcript: Transcript, told: str) -> str:
     """The limits that the file sets and what is ``told`` does not name, in a sentence; else ""."""
     limits = [event.words for event in transcript.events if event.kind == EventKind.LIMIT_SET]
-    new = [words for words in limits if words.rsplit(" ", 1)[-1] not in told][:MOST_LIMITS]
-    return f"The file sets {', '.join(new)}." if new else ""
+    # Short figures and yes or no stand anywhere.
+    new = [words for words in limits if (words.rsplit(" ", 1)[-1] if "," in words else words) not in told][:MOST_LIMITS]
+    counts = settings_in(transcript.events, OF_MESSAGES)
+    n, made = len(transcript.messages), any(message.summary for message in transcript.messages)
+    is_over = counts and not made and not transcript.compactions and n > max(most for _, most in counts)
+    held = f"; it holds {n:,} messages, and no summary" if is_over else ""
+    return f"The file sets {', '.join(new)}{held}." if new else ""
 
 
 def usage_of_request(weighed: Weighed, request: int) -> Usage | None:
