@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from sessions.engine.base.words import request_words
-from sessions.engine.transcript.types import Request
+from sessions.engine.transcript.types import Request, Role
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.shared import agree, shared_facts
 
@@ -57,6 +57,8 @@ def _grown_alone(weighed: Weighed) -> str:
         return ""
     most = sizes.index(max(sizes))
     span = range(sent[0][0].stop, sent[most][0].stop)
+    if not any(transcript.messages[i].role is Role.USER for i in span):
+        return ""  # its prompts were not stored
     written = sum(_written(request) for _, request in sent[:most])
     came, grown = max(written, sum(weighed.tokens[span.start : span.stop])), sizes[most] - sizes[0]
     if most + 1 < LEAST_SIZES or grown < LEAST_GROWN or grown < MANY_TIMES * came or sizes[most] < FOLD * sizes[0]:

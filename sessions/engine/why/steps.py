@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -15,7 +16,8 @@ from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG, Evidence
 from sessions.engine.why.causes_plain import alike
 from sessions.engine.why.ending import in_vain
-from sessions.engine.why.filled import LEAST, brought, heaviest_words, newest_answer, said_row
+from sessions.engine.why.filled import LEAST, PLAIN, brought, heaviest_words, newest_answer, said_row
+from sessions.engine.why.runs import source_of
 from sessions.engine.why.said import meaning_of, over_limit, quoted, shortened, unit_of
 from sessions.engine.why.shared import agree
 
@@ -30,6 +32,8 @@ WRONGLY = 2
 """Times what a file holds from which a recorded figure is not told alone."""
 LARGE = 0.2
 """Share of the context from which one message or one source is named."""
+CAME = 0.1
+"""The same of what one tool's results since the last answer are."""
 WITHOUT = "left out, without a summary"
 NONE_BEFORE = "no compaction is recorded before it"
 NO_FIGURE = "the file holds no figure of it"
@@ -182,7 +186,23 @@ def with_figures(case: Case, because: str) -> str:
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
     clauses = [because, _once(case, because), size, _after(case, because + size), left, _left(case, because + size)]
-    return "; ".join(filter(None, (*clauses, none, in_vain(case))))
+    return "; ".join(filter(None, (*clauses, _came(case, because), none, in_vain(case))))
+
+
+def _came(case: Case, because: str) -> str:
+    """The tool whose results, a good part of the context, came since the last answer before a refusal; else ""."""
+    error, sums, counts = case.error, Counter[str](), Counter[str]()
+    if error is None or not case.run or error.kind not in (ErrorKind.CONTEXT, ErrorKind.COMPACTION, EventKind.ERROR):
+        return ""
+    for i in case.tail:
+        if case.weighed.transcript.messages[i].result_ids():
+            name = source_of(case.weighed.transcript.messages[i], case.shared.tool_of)
+            sums[name] += case.weighed.tokens[i]
+            counts[name] += 1
+    name, tokens = max(sums.items(), key=lambda one: one[1], default=("", 0))
+    if name in PLAIN or name in because or tokens < max(LEAST, CAME * case.true):
+        return ""
+    return f"{counted(counts[name], 'result')} of {name}, about {tokens:,} tokens, came right before it"
 
 
 def _open_call(case: Case) -> str:

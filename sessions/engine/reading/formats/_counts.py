@@ -121,12 +121,22 @@ def openai_usage(usage: Any) -> Usage | None:
         return local_usage(counts)
     inside = as_dict(counts.get("prompt_tokens_details")) or as_dict(counts.get("input_tokens_details"))
     outside = as_dict(counts.get("completion_tokens_details")) or as_dict(counts.get("output_tokens_details"))
-    return inclusive_usage(
+    sent, output = (
         first_count(counts, "prompt_tokens", "input_tokens"),
         first_count(counts, "completion_tokens", "output_tokens"),
-        cache_read=first_count(counts, "cache_read_input_tokens", "cached_input_tokens")
-        or count_of(inside.get("cached_tokens")),
-        cache_write=count_of(counts.get("cache_creation_input_tokens")),
+    )
+    read = first_count(counts, "cache_read_input_tokens", "cached_input_tokens") or count_of(
+        inside.get("cached_tokens")
+    )
+    written = count_of(counts.get("cache_creation_input_tokens"))
+    if read <= sent and count_of(counts.get("total_tokens")) == sent + output:
+        # The total has no more than the prompt: what was written is part of it.
+        written = min(written, sent - read)
+    return inclusive_usage(
+        sent,
+        output,
+        cache_read=read,
+        cache_write=written,
         reasoning=count_of(outside.get("reasoning_tokens")) or count_of(counts.get("reasoning_output_tokens")),
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sessions.engine.reading.formats._converse import blocks_of
+from sessions.engine.reading.formats._converse import blocks_of, converse_usage
 from sessions.engine.reading.formats._records import inside
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import (
@@ -365,7 +365,9 @@ def _value(found: Attributes, key: str) -> Any:
 
 
 def _counts(found: Attributes) -> dict[str, int]:
-    """What a call cost; Anthropic's input leaves out what the cache read or wrote."""
+    """What a call cost; Anthropic's input leaves out what the cache read or wrote, MLflow's of Converse all of it."""
+    if own := converse_usage(as_dict(as_dict(_value(found, MLFLOW_NAMES["output.value"])).get("usage"))):
+        return {INPUT: own.context, OUTPUT: own.output, READ: own.cache_read, WRITTEN: own.cache_write}
     counts = as_dict(_value(found, MLFLOW_COUNTS))
     sent, said, read, written = (
         count_of(counts.get(f"{name}_tokens"))
