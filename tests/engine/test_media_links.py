@@ -59,6 +59,17 @@ def test_the_type_in_the_link_goes_before_the_one_beside_it_and_the_kind_before_
             Usage(10, cache_read=60, cache_write=30, output=2),
         ),
         ({"prompt_tokens": 10, "prompt_tokens_details": {"cached_tokens": 60}}, Usage(10, cache_read=60)),
+        # By its total the prompt holds what was written, though read and written are more than it.
+        (
+            {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 102, "cache_read_input_tokens": 95,
+             "cache_creation_input_tokens": 30},
+            Usage(0, cache_read=95, cache_write=5, output=2),
+        ),
+        (
+            {"prompt_tokens": 100, "completion_tokens": 2, "total_tokens": 227, "cache_read_input_tokens": 95,
+             "cache_creation_input_tokens": 30},
+            Usage(100, cache_read=95, cache_write=30, output=2),
+        ),
     ],
 )  # fmt: skip
 def test_usage_includes_what_the_cache_read_and_what_was_reasoning(usage: object, expected: Usage | None) -> None:

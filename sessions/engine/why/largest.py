@@ -15,7 +15,6 @@ from sessions.engine.weigh.calibration.fit import REST, overhead_parts
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.cache_use import is_doubled
-from sessions.engine.why.case import PARTIAL_FACTOR
 from sessions.engine.why.falls import cutting_room
 from sessions.engine.why.filled import DATA, brought, is_data
 from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, ROUND, Shared, position_of, shared_facts
@@ -40,8 +39,8 @@ LEAST_FIRST, PART_TYPED, NEARLY_ALL = 5_000, 0.25, 0.9
 and the share of a peak from which a system prompt is nearly all of it."""
 LEAST_TOGETHER, MANY_PEAKS = 50_000, 4
 """Tokens, and times the peak, from which what all requests sent is told."""
-LEAST_CUT = 500
-"""Tokens of text over a usage from which the usage is not that of the text, where it is a third of it at most."""
+LEAST_CUT, FAR_LESS = 500, 1.5
+"""Tokens of text over a usage, and times the usage, from which the usage is not that of the text."""
 UNNAMED = frozenset({"prompts", "other", "tools"})
 """Sources that say nothing of what a context holds."""
 UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
@@ -69,7 +68,7 @@ def short_usage(weighed: Weighed) -> tuple[str, str]:
     known = [(step, u) for step in weighed.steps if (u := requests[step.request].usage) and u.context]
     newest = known[-2:]
     texts_of = [(usage.context, texts[step.stop]) for step, usage in newest]
-    is_short = all(text >= PARTIAL_FACTOR * size and text - size >= LEAST_CUT for size, text in texts_of)
+    is_short = all(text >= FAR_LESS * size and text - size >= LEAST_CUT for size, text in texts_of)
     if not newest or not is_short or weighed.transcript.clearings:
         return "", ""
     size, text = texts_of[-1]
