@@ -112,7 +112,7 @@ def test_a_request_refused_for_its_bytes_counts_its_pictures() -> None:
     error = ProviderError("body", *at, status=413, words="413 Request Entity Too Large")
     last = dataclasses.replace(build.requests[-1], usage=Usage(input=60_000, output=50))
     done = dataclasses.replace(build.done(), errors=(error,), requests=(*build.requests[:-1], last))
-    assert "; 3 pictures and documents in it" in first(weigh(done)).why
+    assert "; 3 pictures in it" in first(weigh(done)).why
 
 
 def test_a_reply_that_is_asked_for_alone_leaves_no_room() -> None:

@@ -260,7 +260,7 @@ def test_a_reply_of_exactly_a_usual_maximum_may_have_been_cut_off(
     output: int, reason: str | None, is_told: bool
 ) -> None:
     (line,) = told("calls.jsonl", asked(output, reason))
-    assert ("exactly 8,192 tokens, a usual maximum: it was cut off there (possible)" in line) == is_told, line
+    assert ("exactly 8,192 tokens, a usual output limit: it was cut off there (possible)" in line) == is_told, line
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ WRONG = {
     "03-opencode-413-images.json", "04-codex-exec-resume-sums.jsonl", "04-codex-images-kept-loop.jsonl",
     "05-codex-4280k-of-570k.jsonl", "05-copilot-mcp-tools-573k.jsonl", "05-gemini-cut-at-8192.json",
     "05-gemini-image-refused-locally.json", "06-copilot-cli-deleted-binary-diff.jsonl",
-    "06-zed-base64-output-limit.db", "07-gemini-cli-resume-invalid.json", "07-qwen-session-limit.jsonl",
+    "07-gemini-cli-resume-invalid.json", "07-qwen-session-limit.jsonl",
     "08-copilot-four-compactions-healthy.jsonl", "08-copilot-sdk-8192-cut.jsonl",
     "08-cursor-summary-lost-rules.vscdb", "08-openclaw-cache-10752.jsonl",
     "09-opencode-compacts-every-step-1m.json", "09-opencode-pinned-196608.json", "09-pi-context-shift-65k.jsonl",

@@ -153,7 +153,7 @@ def _at_maximum(transcript: Transcript, source: Source) -> Transcript:
     exact = [r for r in transcript.requests if r.usage and r.usage.output in limits and not r.usage.placeholder]
     for request, stop, origin in _untold(transcript, exact):
         if request.usage and not any(_reasons_at(source, origin, own=True)):
-            limit = "a usual maximum" if request.usage.output in MAXIMA else "the most of any reply"
+            limit = "a usual output limit" if request.usage.output in MAXIMA else "the most of any reply"
             words = f"exactly {request.usage.output:,} tokens, {limit}"
             found.append(RecordedEvent(EventKind.REPLY_CUT, request.index + 1, stop, words))
     return replace(transcript, events=(*transcript.events, *found)) if found else transcript

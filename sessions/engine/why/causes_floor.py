@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from sessions.engine.base.words import counted
@@ -205,14 +206,20 @@ def _refused_for_bytes(case: Case, error: ProviderError, n_bytes: int, row: Evid
         return Explanation(BODY, WORDS, because, (named, *rows), ("what the file lacks", "a limit of another kind"))
     words = f": {quoted(error)}" if error.words else ""
     because = f"the provider refused the request for its bytes, not for its tokens{status_of(error, words)}{words}"
-    return Explanation(BODY, WORDS, f"{because}{held_in_bytes(case)}", rows)
+    held = held_in_bytes(case)
+    return Explanation(BODY, WORDS, f"{because}{held}", rows, advice=less_in_bytes(held))
+
+
+MEDIA_KINDS = {Kind.IMAGE: "picture", Kind.DOCUMENT: "document"}
 
 
 def held_in_bytes(case: Case) -> str:
     """What of a request refused for its bytes the file shows: its pictures, else its largest message, in a clause."""
     messages, until = case.weighed.transcript.messages, case.shared.bytes_until
-    if n_media := sum(has_media(messages[i]) for i in case.media):
-        return f"; {counted(n_media, 'picture or document', 'pictures and documents')} in it"
+    kinds = Counter(leaf.kind for i in case.media for leaf in messages[i].leaves() if leaf.kind in MEDIA_KINDS)
+    if kinds:
+        names = [counted(n, MEDIA_KINDS[kind]) for kind, n in kinds.most_common()]
+        return f"; {' and '.join(names)} in it"
     listed = (*case.kept, *range(min(case.start, case.stop), case.stop))
     largest = max(listed, key=lambda i: until[i + 1] - until[i], default=0)
     n_bytes = until[largest + 1] - until[largest] if listed else 0
@@ -220,6 +227,12 @@ def held_in_bytes(case: Case) -> str:
         return ""
     source = source_of(messages[largest], case.shared.tool_of)
     return f"; message {largest:,}, {source}, is {n_bytes:,} bytes of what the file holds"
+
+
+def less_in_bytes(held: str) -> str | None:
+    """What helps where pictures or documents are in what was refused for its bytes; None else."""
+    kinds = " and ".join(f"{word}s" for word in MEDIA_KINDS.values() if word in held)
+    return f"Start a new session, or go back to before the {kinds}." if kinds and held.endswith("in it") else None
 
 
 def status_of(error: ProviderError, words: str = "") -> str:

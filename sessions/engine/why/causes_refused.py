@@ -15,7 +15,7 @@ from sessions.engine.transcript.types import Kind, Label, Message, ProviderError
 from sessions.engine.weigh.calibration.context_windows import RECORDED, REFUSAL
 from sessions.engine.why import causes
 from sessions.engine.why.account import ALL, COUNTED, ESTIMATE, FILLED, SETTING, UNLISTED, Explanation, Fact
-from sessions.engine.why.causes_floor import held_in_bytes, status_of
+from sessions.engine.why.causes_floor import held_in_bytes, less_in_bytes, status_of
 from sessions.engine.why.filled import heaviest_words, newest_answer, smaller
 from sessions.engine.why.said import (
     NOTHING_LEFT,
@@ -86,8 +86,8 @@ def failed(case: Case) -> Iterable[Explanation]:
         yield _failed_for(case, error, causes.FAILED, rows)
     elif error.kind == ErrorKind.BODY:
         because = f"{figures_of(error)}the compaction's own request was refused for its bytes, not for its tokens"
-        because += f"{status_of(error)}{held_in_bytes(case)}"
-        yield Explanation(causes.BODY, COUNTED | Fact.WORDS, because, rows)
+        because, held = f"{because}{status_of(error)}", held_in_bytes(case)
+        yield Explanation(causes.BODY, COUNTED | Fact.WORDS, f"{because}{held}", rows, advice=less_in_bytes(held))
     else:
         yield from _too_long(case, error, rows)
 
