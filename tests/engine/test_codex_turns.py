@@ -65,7 +65,8 @@ class Rollout:
     def says(self) -> Rollout:
         return self.item(type="message", role="assistant", content=[{"type": "output_text", "text": "Done."}])
 
-    def compacted(self) -> Rollout:
+    def compacted(self, summary: str | None = None) -> Rollout:
+        """What was kept, and the encrypted summary, where "" stands for one that the file lacks."""
         kept = {
             "type": "message",
             "role": "user",
@@ -76,7 +77,9 @@ class Rollout:
                 }
             ],
         }
-        return self.line("compacted", {"message": "", "replacement_history": [kept, {"type": "compaction"}]})
+        held = {} if summary is None else {"encrypted_content": summary}
+        made = [] if summary == "" else [{"type": "compaction", **held}]
+        return self.line("compacted", {"message": "", "replacement_history": [kept, *made]})
 
     def transcript(self) -> Transcript:
         (found,) = read_transcripts(io.BytesIO("\n".join(self.lines).encode()), "rollout.jsonl").transcripts
@@ -120,12 +123,16 @@ def test_an_item_and_its_line_are_one_compaction() -> None:
 
 
 def near_the_limit(encrypted: str | None, reasoning: int = 600) -> Transcript:
+    """The transcript of a rollout near the limit."""
+    return thoughtful(encrypted, reasoning).transcript()
+
+
+def thoughtful(encrypted: str | None, reasoning: int = 600, summary: str | None = None) -> Rollout:
     """38 replies that thought, then a turn whose usage, 216,400, stands under the limit of 244,800."""
     file = Rollout().starts().prompt()
     for n in range(38):
         file.call(20_000 + 5_000 * n, reasoning, encrypted)
-    file.says().ends().starts().prompt().call(216_380).compacted().call(25_000)
-    return file.transcript()
+    return file.says().ends().starts().prompt().call(216_380).compacted(summary).call(25_000)
 
 
 @pytest.mark.parametrize("encrypted", [None, "", "REDACTED", "x" * 4_898])
@@ -140,6 +147,15 @@ def test_reasoning_that_the_file_lost_is_counted_by_usage(encrypted: str | None)
     assert [reason for reason in one.reasons if "estimated" in reason] == (
         ["28,728 tokens of it are estimated: the file lacks the reasoning that the client kept"] if is_lost else []
     )
+
+
+@pytest.mark.parametrize("summary", ["", "REDACTED", "x" * 600])
+def test_a_summary_that_was_taken_out_is_not_told_as_none_nor_as_short(summary: str) -> None:
+    """Whoever published the file left it out: what Codex wrote is not known."""
+    (verdict,) = verdicts_of(weigh(thoughtful(None, summary=summary).transcript()))
+    assert "without a summary" not in verdict.because
+    assert "its summary has" not in verdict.because
+    assert ("the file holds no summary of them" in verdict.because) is (summary == "")
 
 
 def test_recorded_and_why_tell_the_same() -> None:

@@ -123,3 +123,14 @@ def test_factors_stand_free_of_red_bars_or_have_a_ground(others: tuple[int, ...]
     assert "×1,540" in [a["text"] for a in factors]
     lost = [a["text"] for a in factors if "bgcolor" not in a and any(box(figure, a).meets(bar) for bar in drawn)]
     assert lost == []
+
+
+@pytest.mark.parametrize(("false", "says"), [(63.5, ["1", "2", "3", "4"]), (100.5, ["1", "2–3", "4"])])
+def test_compactions_that_stand_close_share_a_flag(false: float, says: list[str]) -> None:
+    """Each is told once, alone or in a range; a false alarm keeps its own."""
+    cuts = [Cut(at, 160_000, 9_000) for at in (10.5, 62.5, 64.5)]
+    cuts = sorted([*cuts, Cut(false, 12_000, 9_000, is_false=True)])
+    figure = pressure_figure(replace(session_of(120, {}), compactions=cuts))
+    (discs,) = (trace for trace in figure["data"] if trace.get("name") == "compactions")
+    assert list(discs["text"]) == says
+    assert ("2 compactions" in [a["text"] for a in figure["layout"]["annotations"]]) is ("2–3" in says)

@@ -13,7 +13,7 @@ from sessions.models import Session
 from sessions.runs import replays
 from sessions.runs.replay_state import ReplayState
 from tests.engine.claude_lines import claude_session
-from tests.engine.test_codex_turns import turn
+from tests.engine.test_codex_turns import thoughtful, turn
 from tests.engine.verdict_files import Codex
 from tests.web.stored import demo_file, store
 
@@ -113,7 +113,10 @@ def test_a_compaction_held_what_was_recorded(client: Client, db: None) -> None:
 
 @pytest.mark.parametrize("more", [-5_000, 720, 40_000])
 def test_the_peak_of_what_was_sent_names_a_larger_recorded_size(client: Client, db: None, more: int) -> None:
-    """Where a compaction came at more than any request was sent, the two figures are told apart."""
+    """Where a compaction came at more than any request was sent, the two figures are told apart.
+
+    What the agent counted is no size of the context where it miscounted.
+    """
     text = claude_session(60, compact_after=40)
     (said,) = re.findall(r'"preTokens": (\d+)', text)
     count = int(said) + more
@@ -122,7 +125,8 @@ def test_the_peak_of_what_was_sent_names_a_larger_recorded_size(client: Client, 
     assert re.search(rf"Auto-compacted before request 41: .{{0,200}}\b{count:,} ", overview)
     (peak,) = numbers(r"Peak context ([\d,]+) tokens", overview)
     apart = f"as sent; up to {count:,} before a compaction"
-    assert (peak < count) is (apart in overview) is (more > 0)
+    assert (peak < count) is (more > 0)
+    assert (apart in overview) is (more == 720)
 
 
 def test_a_session_has_one_peak_though_its_last_usage_cannot_be_right(client: Client, db: None) -> None:
@@ -149,3 +153,16 @@ def test_a_share_of_the_window_is_of_the_one_the_agent_records(client: Client, d
 
 def test_the_command_beside_a_snippet_is_of_the_session_that_it_is_made_for(client: Client, demo: Session) -> None:
     assert "ctxweb apply path/to/demo.jsonl --policy" in told(client, f"/s/{demo.pk}/compare/?policy=claude_code")
+
+
+def test_the_sizes_of_a_codex_compaction_add_up(client: Client, db: None) -> None:
+    """Codex records none: the card has what the list held, and the sentence what Codex counts beside it, by name."""
+    session = store("\n".join(thoughtful(None, summary="").lines).encode(), "rollout.jsonl")
+    overview = told(client, f"/s/{session.pk}/")
+    passed = r"about ([\d,]+) tokens, ([\d,]+) of them reasoning that the file lacks, passed"
+    counted, beside = numbers(passed, overview)
+    (before,) = numbers(r"([\d,]+) → 25,000", overview)
+    assert before == counted - beside > 216_400
+    replay = told(client, f"/s/{session.pk}/replay/?policy=codex_local&base=recorded&event=0")
+    assert f" {before:,} tokens" in replay
+    assert f"up to {before:,} before a compaction" in overview

@@ -53,6 +53,11 @@ def text_classes(text: str, *, arguments: bool = False) -> tuple[int, ...]:
     return (*sizes, n_marks, n_signed, n_nested) if n_marks or n_nested else sizes
 
 
+def n_marks(classes: tuple[int, ...]) -> int:
+    """Marks of redaction among the ``classes`` of a text."""
+    return classes[len(_CLASSES)] if len(classes) > len(_CLASSES) else 0
+
+
 def json_escapes(text: str) -> int:
     """Characters that JSON adds to a text, its quotes left out: ``json.dumps(text, ensure_ascii=False)``."""
     return len(encode_basestring(text)) - 2 - len(text)

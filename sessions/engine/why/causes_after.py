@@ -15,7 +15,7 @@ from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, l
 from sessions.engine.why.causes_refused import BETWEEN_TURNS, was_full
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED, over_limit, shortened
-from sessions.engine.why.shared import ROUND, SOON, agree
+from sessions.engine.why.shared import ROUND, SOON, agree, withheld
 
 if TYPE_CHECKING:
     from sessions.engine.why.case import Case
@@ -121,7 +121,7 @@ def placeholder(case: Case) -> Iterable[Explanation]:
     says_so = nothing is not None or (0 < n <= NEXT_TO_NOTHING and _took_much(case))
     # Before a notice the agent may say what it says of every summary, which the preview leaves out.
     longest = LONG if _NOTICE.match(said) else SHORT
-    if not says_so or n_tokens > longest or any(block.kind is not Kind.TEXT for block in blocks):
+    if not says_so or n_tokens > longest or withheld(summary) or any(block.kind is not Kind.TEXT for block in blocks):
         return
     because = f'the summary is {counted(n, "word")}, "{shortened(said)}": nothing of the history is in it'
     if nothing and nothing.end() > MOST_QUOTED:

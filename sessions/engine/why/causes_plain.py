@@ -257,10 +257,12 @@ def _normal(case: Case, threshold: Threshold, left: tuple[str, ...], late: str =
     if late:
         because = f"the context had passed the threshold of {threshold.tokens:,} tokens {late}{known}"
         return Explanation(REACHED, PASSED, because, rows, left)
-    guessed = case.beside.estimated
+    kept, guessed = case.beside
     size = f"{figure:,} tokens"
-    if figure == case.figure and figure - guessed < threshold.tokens:
-        size, left = f"about {figure:,} tokens, {guessed:,} of them reasoning that the file lacks,", (*left, ESTIMATE)
+    if kept and figure == case.figure:
+        whose = "that the file lacks" if guessed else "of earlier turns"
+        size = f"{'about ' if guessed else ''}{size}, {kept:,} of them reasoning {whose},"
+        left = (*left, ESTIMATE) if figure - guessed < threshold.tokens else left
     because = f"{size} passed {threshold.name}, {threshold.tokens:,}{known}"
     return Explanation(REACHED, PASSED, because, rows, left)
 

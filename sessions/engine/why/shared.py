@@ -20,8 +20,9 @@ from sessions.engine.agents.agent import (
 )
 from sessions.engine.base.session_cache import Remembered
 from sessions.engine.models.model_info import ModelInfo
+from sessions.engine.tokens.text_facts import n_marks
 from sessions.engine.transcript.recorded_events import ErrorKind
-from sessions.engine.transcript.types import Kind, Label, ProviderError, Role, Transcript
+from sessions.engine.transcript.types import Kind, Label, Message, ProviderError, Role, Transcript
 from sessions.engine.weigh.calibration.context_windows import ModelWindow, windows_of
 from sessions.engine.weigh.calibration.growth import JUMP_FACTOR, JUMP_FLOOR
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -357,6 +358,11 @@ def threshold_at(transcript: Transcript, window: int, model: ModelInfo) -> int:
 def nearly_all(window: int) -> int:
     """Where a window counts as passed whose agent's trigger is not known."""
     return window * 49 // 50
+
+
+def withheld(message: Message) -> bool:
+    """Whether words of a message are encrypted, or were taken out before the file was passed on."""
+    return any(block.kind is Kind.OPAQUE or n_marks(block.classes) for block in message.leaves())
 
 
 def agree(one: int, other: int, share: float = AGREES) -> bool:

@@ -19,7 +19,7 @@ from sessions.engine.why.ending import in_vain
 from sessions.engine.why.filled import LEAST, PLAIN, brought, heaviest_words, newest_answer, said_row
 from sessions.engine.why.runs import source_of
 from sessions.engine.why.said import meaning_of, over_limit, quoted, shortened, unit_of
-from sessions.engine.why.shared import agree
+from sessions.engine.why.shared import agree, withheld
 
 HAPPENED, KNOWN, EXPLAINED, REMAINS = "happened", "known", "explained", "remains"
 STEPS = {
@@ -34,7 +34,7 @@ LARGE = 0.2
 """Share of the context from which one message or one source is named."""
 CAME = 0.1
 """The same of what one tool's results since the last answer are."""
-WITHOUT = "left out, without a summary"
+WITHOUT = "left out; the file holds no summary of them"
 NONE_BEFORE = "no compaction is recorded before it"
 NO_FIGURE = "the file holds no figure of it"
 GROWN = 1.05
@@ -162,7 +162,7 @@ def _begins(case: Case) -> str:
 
 
 def _left_out(case: Case) -> str:
-    """How many messages a compaction took out without a summary in their place, in a clause; else ""."""
+    """How many messages a compaction took out of which the file holds no summary, in a clause; else ""."""
     n = len(case.gone) if case.compaction is not None and case.compaction.message is None else 0
     were = "was" if n == 1 else "were"
     return f"{counted(n, 'message')} {were} {WITHOUT}" if n else ""
@@ -249,8 +249,8 @@ def _left(case: Case, told: str) -> str:
     if before and after and after <= min(LITTLE * before, LITTLE_TOKENS) and f"{after:,} after" not in told:
         return f"it left next to nothing, {after:,} of {before:,} tokens"
     place = case.compaction.message if case.compaction else None
-    if place is not None and not case.weighed.transcript.messages[place].blocks:
-        return ""  # that it is empty is told
+    if place is not None and (withheld(message := case.weighed.transcript.messages[place]) or not message.blocks):
+        return ""  # what it said is not in the file, or that it is empty is told
     size, gone = case.weighed.tokens[place] if place is not None else 0, sum(case.weighed.tokens[i] for i in case.gone)
     return f"its summary has {size:,} tokens for {gone:,}" if 0 < size <= min(POOR * gone, POOR_TOKENS) else ""
 
@@ -263,7 +263,7 @@ def _size(case: Case, because: str) -> str:
     known = (own, peak, case.saw, case.true, last.context if last else 0, case.counted, case.sent, case.text)
     named = (*known, case.figure, refused.tokens if refused and refused.kind != ErrorKind.BODY else 0)
     told = [n for n in named if n and f"{n:,}" in because]
-    is_other = own is not None and not any(agree(n, own, APART) for n in told)
+    is_other = own is not None and case.said is not None and not any(agree(n, own, APART) for n in told)
     if (told and not is_other) or (case.compaction and case.compaction.outside and not own):
         return ""
     if peak:

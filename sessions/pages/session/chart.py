@@ -196,7 +196,7 @@ def pressure_figure(data: Pressure, near: tuple[int, int] | None = None) -> Figu
     ]  # fmt: skip
     traces = [
         *_token_bars(bars, top), *_byte_bars(bars, scale, last, worst), *_context(data, near), *_events(data),
-        *_discs(data, room),
+        *_discs(data, last, room),
     ]  # fmt: skip
     return drawn(traces, figure)
 
@@ -337,18 +337,20 @@ def _stalks(data: Pressure, room: float) -> list[Figure]:
     ]  # fmt: skip
 
 
-def _discs(data: Pressure, room: float) -> list[Figure]:
-    """The numbers of compactions in discs, those of false alarms red."""
-    cuts = list(enumerate(data.compactions, 1))
-    if not cuts or len(cuts) > foot_notes.RAIL_FROM:
+def _discs(data: Pressure, last: int, room: float) -> list[Figure]:
+    """The numbers of compactions in discs, one for those that stand on one spot; those of false alarms red."""
+    if not data.compactions or len(data.compactions) > foot_notes.RAIL_FROM:
         return []
-    size = DISC_PX if len(cuts) <= foot_notes.WORDS_TO else DISC_PX - 3
+    found = [(flag, foot_notes.spot(flag)) for flag in foot_notes.flags(data, last)]
+    size = DISC_PX if len(found) <= foot_notes.WORDS_TO else DISC_PX - 3
+    texts = [str(flag[0][0]) if len(flag) == 1 else f"{flag[0][0]}–{flag[-1][0]}" for flag, _ in found]
+    sizes = [size if len(flag) == 1 else 8 + 6 * len(text) for (flag, _), text in zip(found, texts, strict=True)]
+    colours = ["@chart-over" if cut.is_false else "@chart-recorded" for _, cut in found]
     return [{
         "type": "scatter", "mode": "markers+text", "name": "compactions", "yaxis": "y3", "cliponaxis": False,
-        "x": [cut.at for _, cut in cuts], "y": [foot_notes.rise(cut, room) for _, cut in cuts],
-        "text": [str(number) for number, _ in cuts], "textposition": "middle center",
-        "textfont": {"size": 11, "color": "@chart-paper"},
-        "marker": {"size": size, "color": ["@chart-over" if cut.is_false else "@chart-recorded" for _, cut in cuts]},
+        "x": [cut.at for _, cut in found], "y": [foot_notes.rise(cut, room) for _, cut in found],
+        "text": texts, "textposition": "middle center", "textfont": {"size": 11, "color": "@chart-paper"},
+        "marker": {"size": sizes, "color": colours},
     }]  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from sessions.engine.transcript.recorded_events import ErrorKind
 from sessions.engine.transcript.types import Kind, Label
 from sessions.engine.weigh.calibration.context_windows import ANSWER, DEFAULT, LONG, REFUSAL
 from sessions.pages.ui import figures
-from sessions.pages.ui.causes import false_ones
+from sessions.pages.ui.causes import false_ones, held
 from sessions.runs.overview import Overview, called
 
 
@@ -119,7 +119,7 @@ def _peak(view: Overview) -> Fact:
     said = {DEFAULT: "assumed", LONG: "the long one", ANSWER: "the least that fits", REFUSAL: "named by a refusal"}
     source = f", {said[view.weighed.window_source]}" if view.weighed.window_source in said else ""
     # The agent counts what came since the last request too: its figure is larger than what any request was sent.
-    most = max((one.tokens_before or 0 for one in view.weighed.transcript.compactions), default=0)
+    most = max((before or 0 for before in held(view)), default=0)
     more = f", as sent; up to {most:,} before a compaction" if most > tokens else ""
     note = f"{figures.percent(tokens, window)} of {window:,}{source}{more}"
     return Fact("Peak context", tokens, "tokens", str(label), note)

@@ -16,6 +16,32 @@ WORDS_HIGH = 0.8
 RAIL_FROM, WORDS_TO, WORDS_WIDE = 20, 4, 0.2
 """More compactions than the first stand as thin marks without words; up to the second each is told in words, which are
 so wide a part of the chart."""
+FLAG_WIDE = 0.035
+"""The part of the chart within which two numbers would stand on each other."""
+
+
+Flag = list[tuple[int, Cut]]
+"""Compactions that stand on one spot, each with its number from 1."""
+
+
+def flags(data: Pressure, last: int) -> list[Flag]:
+    """The compactions by the number that stands for them: neighbours share one; a false alarm has its own."""
+    found: list[Flag] = []
+    for number, cut in sorted(enumerate(data.compactions, 1), key=lambda one: one[1].at):
+        beside = found[-1][-1][1] if found else None
+        close = beside is not None and cut.at - beside.at < FLAG_WIDE * (last + 1)
+        if beside is not None and close and not cut.is_false and not beside.is_false:
+            found[-1].append((number, cut))
+        else:
+            found.append([(number, cut)])
+    return found
+
+
+def spot(flag: Flag) -> Cut:
+    """Where a flag stands: in the middle of its compactions, as high as the highest."""
+    cuts = [cut for _, cut in flag]
+    highest = max((cut.before or 0 for cut in cuts), default=0)
+    return cuts[0] if len(cuts) == 1 else Cut((cuts[0].at + cuts[-1].at) / 2, highest, None)
 
 
 def rise(cut: Cut, room: float) -> float:
@@ -27,27 +53,40 @@ def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
     """What each did beside its number, false alarms first, none too close; ``room``: the end of the context's axis."""
     if len(data.compactions) > RAIL_FROM:
         return _rail_note(data)
-    if len(data.compactions) > WORDS_TO:
+    found = flags(data, last)
+    if len(found) > WORDS_TO:
         return []
-    ranked = sorted(data.compactions, key=lambda cut: not cut.is_false)
-    wide, taken, notes = WORDS_WIDE * (last + 1), [(cut.at, cut.at) for cut in ranked], []
-    at_end = any(cut.at + wide > last + 1 for cut in ranked)
-    for cut in ranked:
+    ranked = sorted(((spot(flag), len(flag)) for flag in found), key=lambda one: not one[0].is_false)
+    wide, taken, notes = WORDS_WIDE * (last + 1), [(cut.at, cut.at) for cut, _ in ranked], []
+    at_end = any(cut.at + wide > last + 1 for cut, _ in ranked)
+    for cut, n in ranked:
         left = _words_side(cut.at, wide, at_end, taken, last + 1)
         if left is None or cut.before is None:
             continue
         taken.append((cut.at - wide, cut.at) if left else (cut.at, cut.at + wide))
-        place: Figure = {"yref": "y3", "at": f"{'right' if left else 'left'} middle", "shift": (-13 if left else 13, 0)}
+        off = 13 if n == 1 else 22
+        place: Figure = {
+            "yref": "y3",
+            "at": f"{'right' if left else 'left'} middle",
+            "shift": (-off if left else off, 0),
+        }
         place |= {"weight": 600, "bgcolor": "@chart-paper", "borderpad": 1}
         if cut.is_false:
             place["role"] = "@chart-over-ink"
-        says = figures.count(cut.before) + (f" → {figures.count(cut.after)}" if cut.after is not None else "")
-        says = f"false alarm at {figures.count(cut.before)}" if cut.is_false else says
-        brief, high = "false" if cut.is_false else thousands(cut.before), rise(cut, room)
-        notes += [
-            note(words, cut.at, high, width=width, **place) for words, width in ((says, "wide"), (brief, "narrow"))
-        ]
+        high = rise(cut, room)
+        notes += [note(words, cut.at, high, width=width, **place) for words, width in _flag_words(cut, n)]
     return notes
+
+
+def _flag_words(cut: Cut, n: int) -> tuple[tuple[str, str], ...]:
+    """What a flag says where there is room, and on a narrow chart."""
+    if n > 1:
+        return (figures.plural(n, "compaction"), "wide"), (f"{n} ×", "narrow")
+    before = figures.count(cut.before)
+    if cut.is_false:
+        return (f"false alarm at {before}", "wide"), ("false", "narrow")
+    after = f" → {figures.count(cut.after)}" if cut.after is not None else ""
+    return (before + after, "wide"), (thousands(cut.before or 0), "narrow")
 
 
 def _words_side(at: float, wide: float, first: bool, taken: Sequence[tuple[float, float]], end: float) -> bool | None:

@@ -24,12 +24,13 @@ def false_ones(verdicts: Iterable[Verdict]) -> frozenset[int]:
 
 
 def held(view: Overview) -> tuple[int | None, ...]:
-    """Tokens before each recorded compaction: as recorded; what was sent where that is a wrong count, or missing."""
+    """Tokens before each compaction: as the recorder wrote them; else, or where it miscounted, what the list held."""
     found = {v.number: v for v in view.verdicts if v.what == COMPACTION and v.true is not None}
 
     def one(number: int, recorded: int | None) -> int | None:
         verdict = found.get(number)
-        return verdict.true if verdict and (recorded is None or verdict.cause in WRONG_COUNT) else recorded
+        stated = recorded is not None and (verdict is None or verdict.saw_label == "recorded")
+        return recorded if verdict is None or (stated and verdict.cause not in WRONG_COUNT) else verdict.true
 
     return tuple(one(n, c.tokens_before) for n, c in enumerate(view.weighed.transcript.compactions))
 
