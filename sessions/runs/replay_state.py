@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 from urllib.parse import urlencode
 
-from sessions.engine.agents.agent import nothing_known, policy_facts, writer_of
+from sessions.engine.agents.agent import nothing_known, policy_facts
 from sessions.engine.agents.setting import OWN_AGENT
 from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.base.suggestions import no_such
 from sessions.engine.policies import params as parameters
 from sessions.engine.policies.policy import Policy
+from sessions.engine.quality.baseline import own_policy
 from sessions.engine.replays import initial_params
 from sessions.engine.replays.replay import BASES
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -100,13 +101,17 @@ def own_state(weighed: Weighed, base: str = "") -> ReplayState:
     ``base`` is as given, else along the recorded context where that was compacted.
     """
     transcript = weighed.transcript
-    policies = writer_of(transcript).policies
+    policy = own_policy(weighed) or OWN_AGENT
     base = base or ("recorded" if transcript.compactions else "full")
-    if not policies:
-        return ReplayState(policy=OWN_AGENT, base=base)
-    known = policy_facts(policies[0]).settings
+    known = policy_facts(policy).settings
     had = next((one.params for one in known if one.params and one.words in transcript.client), {})
-    return ReplayState(policy=policies[0], base=base, params=tuple((name, str(value)) for name, value in had.items()))
+    return ReplayState(policy=policy, base=base, params=tuple((name, str(value)) for name, value in had.items()))
+
+
+def own_way(weighed: Weighed) -> str:
+    """The query of the session's own policy along its full history, with its "?"; "" where it is what none says."""
+    own = query(own_state(weighed, "full"))
+    return f"?{own}" if own else ""
 
 
 def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:

@@ -198,7 +198,7 @@ def test_reported(name: str) -> None:
     assert (verdict.what, verdict.cause, verdict.certainty) == (case.what, case.cause, case.certainty), verdict
     assert set(case.figures) <= {row.figure for row in verdict.evidence}
     assert [fault for one in verdicts for fault in badly_said(f"{one.sentence} {one.change}")] == []
-    assert verdict.sentence in headline(weighed, verdicts) or len(verdicts) > 1
+    assert verdict.because in headline(weighed, verdicts) or len(verdicts) > 1
 
 
 def test_no_point_is_named_before_a_change_to_a_smaller_window() -> None:

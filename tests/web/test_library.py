@@ -72,7 +72,7 @@ def test_a_row_says_what_happened_how_full_it_got_and_what_it_cost(client: Clien
     ):  # fmt: skip
         assert text in rows
     seen = rows.split(">Seen</a>")[1].split("</tr>")[0]
-    assert "overcounted <span" in seen
+    assert "overcount <span" in seen
     assert "</a> Compacted 6 times" in seen
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -120,3 +121,20 @@ def test_a_call_is_told_by_what_it_names_and_a_message_by_its_time(db: None, cli
     assert row[1]
     assert "{" not in row[1]
     assert re.search(r'<div class="turn-side">.*?<time datetime="20\d\d-', html, re.DOTALL)
+
+
+@pytest.mark.parametrize("tail", ["", "transcript/", "why/", "m/0/"])
+def test_tabs_of_a_session_without_a_known_agent_lead_to_ones_own(client: Client, db: None, tail: str) -> None:
+    """From each page that has no replay in its address."""
+    chat = [{"messages": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi."}]}]
+    found = store("\n".join(map(json.dumps, chat)).encode(), "bot.jsonl")
+    html = client.get(f"/s/{found.pk}/{tail}").content.decode()
+    assert f'href="/s/{found.pk}/replay/?policy=parametric"' in html
+    assert f'href="/s/{found.pk}/compare/?policy=parametric"' in html
+
+
+def test_compare_leaves_the_recorded_history_where_it_is(client: Client, demo: Session) -> None:
+    """No advice stands along a context that was compacted already."""
+    html = page(client, demo, "?policy=claude_code&base=recorded&request=18")
+    assert f'href="/s/{demo.pk}/replay/?policy=claude_code&amp;base=recorded&amp;request=18"' in html
+    assert f'href="/s/{demo.pk}/compare/?policy=claude_code&amp;request=18"' in html

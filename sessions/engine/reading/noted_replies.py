@@ -49,7 +49,7 @@ _LIMIT = re.compile(rb'(?<!\\)"(' + _WORDS.encode() + rb')": ?"?(\d{2,8})\b', re
 _SET = (
     r"auto_?(?:compact|condens|compress|summari|reduc)\w{0,16}|enable_?\w{0,12}(?:compact|condens|compress|summari|history)\w{0,16}"
     r"|\w{0,16}(?:compact|condens|compress|summari[sz]|truncat)\w{0,16}(?:threshold|trigger|interval|percent|ratio|limit|enabled)"
-    r"|(?:max|keep)_?(?:history|turns|messages)\w{0,12}|num_history\w{0,12}|history_?(?:count|limit|size|turns)|(?:threshold|target)_count"
+    r"|(?:max|keep)_?(?:history|messages)\w{0,12}|num_history\w{0,12}|history_?(?:count|limit|size|turns)|(?:threshold|target)_count"
 )
 _SETTING = re.compile(rb'(?<!\\)"(' + _SET.encode() + rb')": ?(\d{1,8}(?:\.\d{1,4})?|true|false)\b', re.IGNORECASE)
 """Settings of compactions and histories, as agents and frameworks name them in a file of theirs."""

@@ -69,7 +69,7 @@ def head_context(found: Session, view: Overview) -> dict[str, Any]:
         "by_itself": len(view.messages) <= BY_ITSELF,
         "opening": facts.opening(view),
         "headline": view.headline,
-        "own_way": f"?{own}" if (own := replay_state.query(replay_state.own_state(view.weighed, "full"))) else "",
+        "own_way": replay_state.own_way(view.weighed),
         "not_understood": view.weighed.transcript.gaps,
         "skeleton_cli": shlex.join(["ctxweb", "skeleton", command_file(found)]),
         "warnings": view.weighed.warnings,
@@ -201,6 +201,7 @@ def inspector_view(request: HttpRequest, session_id: str, index: int) -> HttpRes
     if asks_fragment(request):
         return varied(render(request, "sessions/session/_inspector.html", context))
     context |= {"tab": "session", "cli": command_line(found, "inspect", (), "--json"), "state": state}
+    context["own_way"] = replay_state.own_way(view.weighed)
     return varied(render(request, "sessions/session/message.html", context))
 
 

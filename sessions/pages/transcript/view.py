@@ -24,6 +24,7 @@ from sessions.pages.ui.addresses import session_urls, travels, whole, with_query
 from sessions.pages.ui.causes import false_ones
 from sessions.pages.ui.view import command_file, session_or_404
 from sessions.runs.overview import Overview, overview
+from sessions.runs.replay_state import own_way
 from sessions.selectors.search import in_session
 
 
@@ -41,6 +42,7 @@ def transcript(request: HttpRequest, session_id: str) -> HttpResponse:
         "exports": exports.choices(found),
         "state": state,
         "view": view,
+        "own_way": own_way(view.weighed),
         "kept": [pair for pair in carried if pair[0] != "m"],
         "urls": session_urls(found.pk),
     }

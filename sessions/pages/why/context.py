@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sessions.engine.agents.agent import writer_of
+from sessions.engine.quality.baseline import own_policy
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why.case import COMPACTION, ERROR, MISSING
@@ -85,7 +85,7 @@ def _words(verdict: Verdict) -> str:
 
 def event_href(session_id: str, weighed: Weighed, verdict: Verdict) -> str:
     """The session's own agent at the event: along the recorded context where it compacted, else in full."""
-    if not writer_of(weighed.transcript).policies:
+    if not own_policy(weighed):
         return ""
     base = "recorded" if verdict.what == COMPACTION else "full"
     at = verdict.request if verdict.request < len(weighed.transcript.requests) else None

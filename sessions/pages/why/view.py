@@ -18,6 +18,7 @@ from sessions.pages.why.context import why_document, why_view
 from sessions.pages.why.over_counts import triggers_near
 from sessions.runs.losses import BY_ITSELF, rules_of
 from sessions.runs.overview import overview
+from sessions.runs.replay_state import own_way
 
 
 @require_safe
@@ -35,6 +36,7 @@ def why(request: HttpRequest, session_id: str) -> HttpResponse:
         "json_url": reverse("sessions:why_json", args=[found.pk]),
         "view": view,
         "why": why_view(found.pk, view),
+        "own_way": own_way(view.weighed),
         "by_itself": len(view.messages) <= BY_ITSELF,
     }
     answer = render(request, "sessions/why/page.html", context)
