@@ -28,7 +28,7 @@ from sessions.engine.reading.formats._records import (
     unread_notes,
 )
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 EVENTS = words("""
     TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END TEXT_MESSAGE_CHUNK THINKING_START THINKING_END
@@ -60,15 +60,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the runs of a thread, one after another."""
-        skipped: list[Skipped] = []
         reading = _Reading(Assembly(measure))
         is_stream = bool(streamed(source.head()))
-        for event, origin in events(source, skipped) if is_stream else records(source, skipped):
+        for event, origin in events(source) if is_stream else records(source):
             reading.take(event, origin)
         reading.end()
         transcript = reading.history.transcript(reading.thread or stem_of(source.name))
         notes = unread_notes(reading.unknown)
-        return read_as([transcript], skipped, "no message of a run", warnings=notes)
+        return read_as([transcript], "no message of a run", warnings=notes)
 
     contents = all_values(lambda values, _: _contents(values))
 

@@ -27,7 +27,7 @@ from sessions.engine.reading.formats._wire_exchanges import (
     is_anthropic_pair,
     wire_contents,
 )
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Usage
 
 Placed = tuple[dict[str, Any], Origin]
 
@@ -49,14 +49,14 @@ def sniff_events(head: Head) -> str:
     return f"{n_events} {form} of a streamed response, such as message_start" if 2 * n_events > len(found) else ""
 
 
-def event_places(source: Source, skipped: list[Skipped]) -> list[Placed]:
+def event_places(source: Source) -> list[Placed]:
     """The events of a streamed response with their places; empty where the file holds none."""
     head = source.head()
     if not sniff_events(head):
         return []
     if isinstance(head.document, list):
         return [(value, Origin(1, 0, source.size, (i,))) for i, value in enumerate(head.document) if _is_ours(value)]
-    return [(value, origin) for value, origin in events(source, skipped) if _is_ours(value)]
+    return [(value, origin) for value, origin in events(source) if _is_ours(value)]
 
 
 def streamed_calls(places: Sequence[Placed]) -> Iterator[TracedCall]:
@@ -110,14 +110,13 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
-        skipped: list[Skipped] = []
-        if places := event_places(source, skipped):
+        if places := event_places(source):
             calls = list(streamed_calls(places))
         elif isinstance(document := source.document(), list):
-            calls = _pairs(document, source.size, skipped)
+            calls = _pairs(document, source)
         else:
             calls = [_call(as_dict(document), Origin(1, 0, source.size))]
-        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
@@ -184,11 +183,12 @@ def _sniff_several(head: Head) -> Sniff | None:
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
 
 
-def _pairs(document: Sequence[Any], size: int, skipped: list[Skipped]) -> list[TracedCall]:
+def _pairs(document: Sequence[Any], source: Source) -> list[TracedCall]:
     """The calls of a list of requests with their responses."""
     found = list(enumerate(map(exchange_at, document)))
-    skipped += [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
-    calls = [call_at(one, Origin(1, 0, size, (n,))) for n, one in found if one is not None]
+    for n in [n for n, one in found if one is None]:
+        source.skip(f"entry {n} is no request with its response")
+    calls = [call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
     if not calls:
         raise misread("a list without Messages API pairs or events")
     return calls

@@ -29,7 +29,7 @@ from sessions.engine.reading.formats._records import (
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 ROLES = {
     "SystemMessage": Role.SYSTEM, "UserMessage": Role.USER, "AssistantMessage": Role.ASSISTANT,
@@ -91,7 +91,7 @@ class _Format(Format):
         return Sniff(0, f"a {document['type']} of AutoGen, but no agent's context of messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        found, skipped = [], list[Skipped]()
+        found = []
         if "run" in source.head().tables:
             return _studio(source, measure)
         if text_of(as_dict(source.head().document).get("type")) not in STATES:
@@ -104,11 +104,11 @@ class _Format(Format):
                 role = ROLES.get(text_of(as_dict(message).get("type")))
                 origin = Origin(1, 0, source.size, (*path, position))
                 if role is None:
-                    skipped.append(Skipped(1, 0, f"message {position} of {name} has no type of AutoGen's"))
+                    source.skip(f"message {position} of {name} has no type of AutoGen's")
                 else:
                     history.say(role, _contents(message), [origin], {"usage": usage})
             found.append(history.transcript(name))
-        return read_as(found, skipped, "no agent's context of messages")
+        return read_as(found, "no agent's context of messages")
 
     contents = each_value(_contents)
 
@@ -140,15 +140,14 @@ class _Run:
 
 def _run(source: Source, measure: Measured) -> Parsed:
     """The messages of one run."""
-    skipped: list[Skipped] = []
     run = _Run(measure)
-    for record, origin in records(source, skipped):
+    for record, origin in records(source):
         listed = as_list(record.get("messages"))
-        several = objects_in(listed, inside(origin, "messages"), skipped, "message") if listed else [(record, origin)]
+        several = objects_in(listed, inside(origin, "messages"), source, "message") if listed else [(record, origin)]
         for message, place in several:
             run.take(message, place)
     transcript = run.history.transcript(stem_of(source.name))
-    return read_as([transcript], skipped, "no message of a run", warnings=unread_notes(run.unknown))
+    return read_as([transcript], "no message of a run", warnings=unread_notes(run.unknown))
 
 
 def _studio(source: Source, measure: Measured) -> Parsed:
@@ -167,7 +166,7 @@ def _studio(source: Source, measure: Measured) -> Parsed:
         unknown += run.unknown
         named = {"title": text_of(session.get("name")), "otherwise": models.get(session.get("team_id"), "")}
         found.append(run.history.transcript(f"session {session.get('id')}", **named))
-    return read_as(found, [], "no message of a run", warnings=unread_notes(unknown))
+    return read_as(found, "no message of a run", warnings=unread_notes(unknown))
 
 
 def _model(component: Any) -> str:

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.json_values import follow
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -34,10 +34,9 @@ class _Format(Format):
         return Sniff(0, "it has chat_messages, but none of human or assistant") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        held = records(source, skipped, _is_conversation, "no conversation: it has no chat_messages")
-        found = [_session(*one, stem_of(source.name), measure, skipped) for one in held]
-        return read_as(found, skipped, "no conversation with messages")
+        held = records(source, _is_conversation, "no conversation: it has no chat_messages")
+        found = [_session(*one, stem_of(source.name), measure, source) for one in held]
+        return read_as(found, "no conversation with messages")
 
     contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
 
@@ -50,7 +49,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and text_of(entry.get("sender")) in SENDERS
 
 
-def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _session(record: Record, origin: Origin, stem: str, measure: Measured, source: Source) -> Transcript:
     history, entries = Assembly(measure), record["chat_messages"]
     # Of a conversation that names no leaf all messages are read.
     leaf = text_of(record.get("current_leaf_message_uuid"))
@@ -59,7 +58,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
     branch = {places[uuid] for uuid in way_to(nodes, leaf, "parent_message_uuid", "")}
     for position, entry in enumerate(entries):
         if not _is_entry(entry):
-            skipped.append(Skipped(origin.line, origin.offset, f"message {position} has no sender"))
+            source.skip(f"message {position} has no sender", origin)
         elif not branch or position in branch:
             _add(history, entry, inside(origin, "chat_messages", position))
     n_left = sum(n not in branch and _is_entry(entry) for n, entry in enumerate(entries)) if branch else 0

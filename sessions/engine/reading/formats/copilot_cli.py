@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, inside, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind, own_reason
-from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
@@ -123,7 +123,6 @@ class CopilotFile:
 
     measure: Measured
     runs: dict[str, CopilotRun] = field(default_factory=dict)
-    skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     totals: dict[str, int] = field(default_factory=dict)
     session: str = ""
@@ -160,9 +159,9 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         file = CopilotFile(measure)
-        for line, value in objects(source, file.skipped):
+        for line, value in objects(source):
             if (event := event_of(value)) is None:
-                file.skipped.append(line.skipped("not an event with a dotted type and data"))
+                source.skip("not an event with a dotted type and data", line)
             else:
                 _read(file, event, line.at() if event is value else line.at(ENVELOPE))
         native = file.session or stem_of(source.name)
@@ -170,7 +169,7 @@ class _Format(Format):
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
             if run.history.messages:
                 found.append(_transcript(file, run, agent, native, found[0].id if found else None))
-        return Parsed(tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
+        return Parsed(tuple(found), warnings=unread_notes(file.unknown))
 
     contents = each_value(event_contents)
 

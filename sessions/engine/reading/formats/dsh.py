@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._records import first_objects, objects, ste
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.session_links import SessionLinks
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 MESSAGES = {
     "user/message": Role.USER,
@@ -232,16 +232,15 @@ class _Format(Format):
         return Sniff(0, "a line opens a session of DeepSeek Harness, but no event follows") if opened else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         reading, header = DshReading(Assembly(measure)), dict[str, Any]()
-        for line, value in objects(source, skipped):
+        for line, value in objects(source):
             if is_dsh_header(value):
                 header = header or value
                 reading.seeded = count_of(value.get("seedLength"))
             elif is_dsh_event(value):
                 reading.take(value, line.at())
             else:
-                skipped.append(line.skipped(f"no event: {text_of(value.get('type'))!r}"))
+                source.skip(f"no event: {text_of(value.get('type'))!r}", line)
         made = reading.made
         for _ in filter(None, reading.begun.values()):
             made.event(EventKind.COMPACTION_STARTED)
@@ -256,6 +255,6 @@ class _Format(Format):
         # A subagent's session was made by another; a fork is a session of its own.
         home = text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
         kin = (SessionLinks(transcript.id, home=home),) if home else ()
-        return Parsed((transcript,) if made.messages else (), tuple(skipped), kin=kin)
+        return Parsed((transcript,) if made.messages else (), kin=kin)
 
     contents = each_value(event_contents)

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._records import first_records, inside, misr
 from sessions.engine.reading.formats._traces import decoded, tools_of, usage_in, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 ATTRIBUTES, INPUT, OUTPUT = "attributes", "genkit:input", "genkit:output"
 SUBTYPE = "genkit:metadata:subtype"
@@ -160,8 +160,7 @@ class _Format(Format):
         return Sniff(0, "spans of Genkit's, but none is an action of a model") if spans else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        spans = [_span(value, at) for value, at in placed(source, skipped, _spans_in, "no spans of Genkit's")]
+        spans = [_span(value, at) for value, at in placed(source, _spans_in, "no spans of Genkit's")]
         by_id = {span.id: span for span in spans}
         calls = answered(_call(span, by_id) for span in spans if span.kind == "model")
         if not calls:
@@ -170,6 +169,6 @@ class _Format(Format):
         end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, span.kind) for span in others))
         transcripts = sessions_of(calls, measure, stem=stem_of(source.name))
         notes = noted((len(others), f"Spans that are no requests: {len(others)}"))
-        return Parsed(transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, warnings=notes)
 
     contents = each_value(_contents)

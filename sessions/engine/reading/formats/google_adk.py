@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._gemini_parts import content_of, field_of, 
 from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
 
 Events = Sequence[tuple[Record, Origin]]
 SESSION, CASES, EVENT = "session", "cases", "event"
@@ -51,21 +51,21 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session each; events without one are of one session; each case of an eval set is its own."""
-        stem, skipped = stem_of(source.name), list[Skipped]()
+        stem = stem_of(source.name)
         loose: list[tuple[Record, Origin]] = []
         found: list[Transcript] = []
-        for record, origin in records(source, skipped, lambda one: bool(_kind_of(one)), "nothing of Google ADK's"):
+        for record, origin in records(source, lambda one: bool(_kind_of(one)), "nothing of Google ADK's"):
             kind = _kind_of(record)
             if kind == EVENT:
                 loose.append((record, origin))
             elif kind == SESSION:
-                events = list(objects_in(record["events"], inside(origin, "events"), skipped, "event"))
+                events = list(objects_in(record["events"], inside(origin, "events"), source, "event"))
                 found += _sessions(text_of(record.get("id")) or stem, events, measure)
             else:
                 key = key_of(record, "evalCases")
-                cases = objects_in(as_list(record.get(key)), inside(origin, key), skipped, "case")
+                cases = objects_in(as_list(record.get(key)), inside(origin, key), source, "case")
                 found += [_tested(*case, stem, measure) for case in cases]
-        return read_as([*found, *_sessions(stem, loose, measure)], skipped, "no event with content")
+        return read_as([*found, *_sessions(stem, loose, measure)], "no event with content")
 
     contents = each_value(_contents)
 

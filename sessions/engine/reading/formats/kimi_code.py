@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._records import first_objects, folders_of, 
 from sessions.engine.reading.formats._thread import Call, Mark, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ENDED = "full_compaction.cancel"
 """A compaction that came to nothing: by an error where one stands there, else by whatever broke it off."""
@@ -48,9 +48,9 @@ class Step:
 class _Reading:
     """``live`` are the places of what the model has; ``real`` those that a user wrote, ``injected`` the agent's own."""
 
+    source: Source
     measure: Measured
     thread: Thread = field(default_factory=Thread)
-    skipped: list[Skipped] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     by_uuid: dict[str, Step] = field(default_factory=dict)
     newest: Step | None = None
@@ -190,7 +190,7 @@ def _usage(reading: _Reading, record: Record) -> None:
 def _compact(reading: _Reading, record: Record) -> None:
     """The context is then some of what the user wrote, or in older files the newest messages, and the summary."""
     if not summary_of(record):
-        reading.skipped.append(Skipped(reading.origin.line, reading.origin.offset, "a compaction without a summary"))
+        reading.source.skip("a compaction without a summary", reading.origin)
         return
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls), _kept(reading, record), trigger=reading.trigger)
     mark.outside = not reading.live
@@ -300,8 +300,8 @@ class _Format(Format):
         return Sniff(0, "metadata with a protocol_version, but no record of a context")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = _Reading(measure)
-        for line, record in objects(source, reading.skipped):
+        reading = _Reading(source, measure)
+        for line, record in objects(source):
             reading.take(record, line.at())
         reading.finish()
         # The session's folder, with the agent's where it is not the main one; the file's name elsewhere.
@@ -317,6 +317,6 @@ class _Format(Format):
             left="Messages undone",
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()
-        return Parsed(found, tuple(reading.skipped))
+        return Parsed(found)
 
     contents = each_value(kimi_contents)

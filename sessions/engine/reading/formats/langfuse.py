@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._counts import exclusive_usage, first_count
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 CALL_BOUNDARIES = ("TOOL", "AGENT")
@@ -68,8 +68,7 @@ class _Format(Format):
         return Sniff(90, f"{n} of the first {len(found)} records are observations with a traceId") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        observations = _observations(source, skipped)
+        observations = _observations(source)
         if not observations:
             raise files.misread("no observations of Langfuse's")
         by_id = {o.text("id"): o for o in observations if o.text("id")}
@@ -83,7 +82,7 @@ class _Format(Format):
         transcripts = _with_doubled(transcripts, observations)
         n_around = len(found) - len(calls)
         around = files.noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
-        return Parsed(transcripts, tuple(skipped), warnings=_notes(others) + around)
+        return Parsed(transcripts, warnings=_notes(others) + around)
 
     contents = all_values(traces.read_again)
 
@@ -99,12 +98,12 @@ def _is_observation(value: Any) -> bool:
     return text_of(value.get("type")) in TYPES and ("traceId" in value or "startTime" in value)
 
 
-def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
+def _observations(source: Source) -> list[Observation]:
     found = []
-    for record, origin in files.records(source, skipped):
+    for record, origin in files.records(source):
         path = ("observations",) if isinstance(record.get("observations"), list) else ("trace", "observations")
         held = _held(record)
-        placed = files.objects_in(held, files.inside(origin, *path), skipped, "observation")
+        placed = files.objects_in(held, files.inside(origin, *path), source, "observation")
         found += [Observation(value, place) for value, place in placed]
         if not held and _is_observation(record):
             found.append(Observation(record, origin))

@@ -37,7 +37,7 @@ from sessions.engine.reading.formats._records import (
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.formats.ai_sdk import Reading
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Transcript
 
 MESSAGES, SPANS, MEMORY = "mastra_messages", "mastra_ai_spans", "mastra_observational_memory"
 
@@ -72,11 +72,10 @@ class _Format(Format):
         return Sniff(0, "spans of Mastra's types, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         if source.database() is not None:
-            found = _threads(source, measure, skipped)
-            return read_as(found, skipped, "no thread with messages in Mastra's storage")
-        spans = mastra.spans_of(source, skipped)
+            found = _threads(source, measure)
+            return read_as(found, "no thread with messages in Mastra's storage")
+        spans = mastra.spans_of(source)
         by_id = {span.id: span for span in spans if span.id}
         steps, matched = mastra.steps_of(spans, by_id)
         calls = answered(_calls(steps, matched))
@@ -95,7 +94,7 @@ class _Format(Format):
             (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
         )
         ended = tuple(_ended(transcript, known) for transcript in told)
-        return Parsed(ended, tuple(skipped), warnings=notes)
+        return Parsed(ended, warnings=notes)
 
     contents = all_values(_again)
 
@@ -243,8 +242,8 @@ def _stored_contents(value: object, role: Role) -> tuple[Content, ...]:
     return parts_of([value] if isinstance(value, dict) else traces.decoded(value), role)
 
 
-def _threads(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Transcript]:
-    """The session of every thread, in order of time; ``skipped`` receives what is no message."""
+def _threads(source: Source, measure: Measured) -> list[Transcript]:
+    """The session of every thread, in order of time; what is no message is skipped."""
     tables = source.head().tables
     rows = rows_of(source, SPANS, "ORDER BY startedAt, rowid") if SPANS in tables else ()
     spans = [mastra.span_at(row, at) for row, at in rows]
@@ -259,7 +258,7 @@ def _threads(source: Source, measure: Measured, skipped: list[Skipped]) -> list[
     for native, held in itertools.groupby(in_order, lambda one: text_of(one[0].get("thread_id"))):
         reading = _Thread(measure, own.get(native, deque()))
         for message, at in held:
-            reading.put(message, at, skipped)
+            reading.put(message, at, source)
         reading.tell(None)
         reading.remember(counted.get(native, {}))
         found[native] = reading.finish(native, titles.get(native, ""))
@@ -273,12 +272,12 @@ class _Thread(Reading):
         super().__init__(measure)
         self.steps = steps
 
-    def put(self, row: Record, origin: Origin, skipped: list[Skipped]) -> None:
+    def put(self, row: Record, origin: Origin, source: Source) -> None:
         """A message, and before it the calls that began before an answer was written down."""
         held, first = traces.decoded(row.get("content")), len(self.history.requests)
         due = self.tell(seconds(row.get("createdAt"))) if row.get("role") == "assistant" else []
         said, place = (held, inside(origin, "content")) if isinstance(held, dict) else ({"content": held}, origin)
-        self.take({**said, **{key: row.get(key) for key in ("role", "id", "createdAt")}}, place, skipped)
+        self.take({**said, **{key: row.get(key) for key in ("role", "id", "createdAt")}}, place, source)
         made = self.history.requests[first:]
         # A generation of several steps tells their sum alone.
         for request, step in zip(made, due[-len(made) :] if len(due) >= len(made) else [], strict=False):

@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import first_records, inside, noted, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 MAX_DEPTH, LEAST, MAX_BESIDE = 6, 2, 8
 """How deep a list may stand in a record, how many messages it has at least, how many are held against each other."""
@@ -324,18 +324,17 @@ class _Format(Format):
         return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         sessions: dict[str, list[Found]] = {}
-        for record, origin in records(source, skipped):
+        for record, origin in records(source):
             found = list(_messages(record, origin))
             if not found:
-                skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
+                source.skip("an object without messages", origin)
             for one in found:
                 sessions.setdefault(one.key, []).append(one)
         stem, lists = stem_of(source.name), _once(list(sessions.values()))
         made = [_session(found, found[0].thread or stem, measure) for found in lists]
         n_again = len(sessions) - len(lists)
         notes = noted((n_again, f"Lists that repeat the messages of one beside them: {n_again}; each is read once"))
-        return read_as(made, skipped, "no list of messages with roles", warnings=notes)
+        return read_as(made, "no list of messages with roles", warnings=notes)
 
     contents = each_value(_contents)

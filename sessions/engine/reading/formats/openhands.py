@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._blocks import definitions, text_blocks
 from sessions.engine.reading.formats._counts import openai_usage, usage_at
 from sessions.engine.reading.formats._records import inside, stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Transcript
 
 HISTORY_KEYS = ("history", "trajectory", "events")
 ASKED, CONDENSED = ("condensation_request", "CondensationRequest"), ("condensation", "Condensation")
@@ -28,11 +28,11 @@ SAID = ("message", "MessageEvent")
 
 @dataclass(slots=True)
 class _Reading:
-    """What one file collects: sessions, what is skipped, how many events of each kind are not context."""
+    """What one file collects: sessions, how many events of each kind are not context."""
 
+    source: Source
     measure: Measured
     transcripts: list[Transcript] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
     unused: Counter[str] = field(default_factory=Counter)
 
 
@@ -53,7 +53,7 @@ class _Run:
         is_old = v0.is_event(event)
         version = v0 if is_old else v1
         if not version.is_event(event):
-            self.reading.skipped.append(Skipped(origin.line, origin.offset, "neither an action nor an observation"))
+            self.reading.source.skip("neither an action nor an observation", origin)
             return
         role, kind = version.role_of(event), event.get("action") if is_old else event["kind"]
         native = v0.event_id(event) if is_old else text_of(event.get("id"))
@@ -161,24 +161,24 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = _Reading(measure)
+        reading = _Reading(source, measure)
         flat = _Run(reading)
         head = source.head()
         # The file's JSON values: one a line, or one document over many lines.
-        placed = ((value, line.at()) for line, value in values(source, reading.skipped))
+        placed = ((value, line.at()) for line, value in values(source))
         is_document = head.document is not None and len(head.values) != 1
         for value, origin in [(head.document, Origin(1, 0, source.size))] if is_document else placed:
             events = _events_of(value)
             if v0.is_event(value) or v1.is_event(value):
                 flat.take(value, origin)
             elif events is None:
-                reading.skipped.append(Skipped(origin.line, origin.offset, "neither an event nor a history of events"))
+                source.skip("neither an event nor a history of events", origin)
             else:
                 _read_history(reading, value, origin, stem_of(source.name))
         flat.finish(stem_of(source.name), {})
         notes = [f"Events that are not context: {n:,} × {kind}" for kind, n in sorted(reading.unused.items())]
         transcripts = with_unique_ids(reading.transcripts)
-        return Parsed(transcripts, tuple(reading.skipped), warnings=tuple(notes))
+        return Parsed(transcripts, warnings=tuple(notes))
 
     contents = each_place(_contents)
 

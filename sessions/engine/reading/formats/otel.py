@@ -25,7 +25,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._values import as_dict, count_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Origin, Parsed, Role, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
 SENT = (
@@ -94,8 +94,7 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        spans = _once(span for record, origin in records(source, skipped) for span in otel.spans_in(record, origin))
+        spans = _once(span for record, origin in records(source) for span in otel.spans_in(record, origin))
         if not spans:
             raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
@@ -117,7 +116,7 @@ class _Format(Format):
             (n_others, f"Spans that are no model calls: {n_others}, not context"),
             (n_around, f"Spans around another one of the same call: {n_around}, no requests"),
         )
-        return Parsed(transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, warnings=notes)
 
     contents = all_values(lambda values, message: traces.read_again(otel.messages_at(values, message.origins), message))
 

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role
 
 STEP_KEYS = frozenset({"timing", "model_output", "observations"})
 NUMBERS = frozenset({"step_number", "step"})
@@ -38,15 +38,15 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        history, skipped = Assembly(measure), list[Skipped]()
-        found = list(records(source, skipped))
+        history = Assembly(measure)
+        found = list(records(source))
         if not any("system_prompt" in record for record, _ in found):
             _sent_prompt(history, found)
         for record, origin in found:
             if not _add(history, record, origin):
-                skipped.append(Skipped(origin.line, origin.offset, "an object that is no step of a memory"))
+                source.skip("an object that is no step of a memory", origin)
         made = [history.transcript(stem_of(source.name))]
-        return read_as(made, skipped, "no steps of an agent's memory")
+        return read_as(made, "no steps of an agent's memory")
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a task, plan, reply, result or error, as the path of the last origin tells."""

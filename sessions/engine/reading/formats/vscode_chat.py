@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._blocks import result_of, text_blocks, tool
 from sessions.engine.reading.formats._counts import sdk_usage
 from sessions.engine.reading.formats._records import inside, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 Placed = tuple[Any, Origin]
 INITIAL, SET, PUSH, DELETE = range(4)
@@ -121,8 +121,7 @@ class _Format(Format):
         return Sniff(94, "a log of changes to a chat of VS Code" if logged else "a chat of VS Code: requests, answers")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        log = _read(source, skipped)
+        log = _read(source)
         history = Assembly(measure)
         for turn in log.turns:
             _add(history, turn)
@@ -132,20 +131,20 @@ class _Format(Format):
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
         selected = as_dict(as_dict(log.facts.get("inputState")).get("selectedModel"))
         room = count_of(as_dict(selected.get("metadata")).get("maxInputTokens")) or None
-        return read_as([history.transcript(native or stem_of(source.name), title=title, room=room)], skipped)
+        return read_as([history.transcript(native or stem_of(source.name), title=title, room=room)])
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
 
-def _read(source: Source, skipped: list[Skipped]) -> _ChatLog:
+def _read(source: Source) -> _ChatLog:
     log = _ChatLog()
     document = source.head().document
     if isinstance(document, dict) and "requests" in document:
         log.load(document, Origin(1, 0, source.size))
         return log
-    for line, value in objects(source, skipped):
+    for line, value in objects(source):
         if not log.change(value, line.at()):
-            skipped.append(line.skipped("no change to a chat"))
+            source.skip("no change to a chat", line)
     return log
 
 
