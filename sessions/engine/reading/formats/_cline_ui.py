@@ -177,16 +177,12 @@ def _tried(call: ApiRequest, kind: str, entry: Record, told: list[Refusal | None
     if kind in ERRORS:
         is_next = call.replied and usage_at(call.body, "cline ui")
         of, start = (told, 0) if is_next else (call.refusals, call.n_earlier)
-        _note(of, start, error_of(entry.get("text"), kind=ERRORS[kind]))
+        error = error_of(entry.get("text"), kind=ERRORS[kind])
+        # One try that failed is written down as the request's, as a question and as a retry.
+        known = (one for one in of[start:] if one and one.words and error and one.kind == error.kind)
+        of += [error] if error and not any(one.words in error.words for one in known) else []
     if kind in RETRIED:
         call.n_earlier = len(call.refusals)
-
-
-def _note(told: list[Refusal | None], start: int, error: Refusal | None) -> None:
-    """Keep an error: one try that failed is written down as the request's, as a question and as a retry."""
-    known = (one for one in told[start:] if one and one.words and error and one.kind == error.kind)
-    if error and not any(one.words in error.words for one in known):
-        told.append(error)
 
 
 def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:

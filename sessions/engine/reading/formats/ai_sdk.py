@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._counts import first_count, sdk_usage, usag
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript, Usage
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 STEPS = "steps"
@@ -204,7 +204,10 @@ def _read_steps(history: Assembly, record: Record, origin: Origin, path: tuple[s
     for n, step in enumerate(steps):
         place, told = inside(origin, *path, n), as_dict(step.get("response"))
         time, model = seconds(told.get("timestamp")), text_of(told.get("modelId"))
-        facts: dict[str, Any] = {"usage": _step_usage(step), "model": model, "response_id": text_of(told.get("id"))}
+        # The provider's own counts where they are passed on, else the SDK's, whose input includes the cache from 6 on.
+        own = as_dict(as_dict(step.get("providerMetadata")).get("anthropic"))
+        usage = usage_of(own.get("usage")) or sdk_usage(step.get("usage"))
+        facts: dict[str, Any] = {"usage": usage, "model": model, "response_id": text_of(told.get("id"))}
         history.answer(_step_contents(step, Role.ASSISTANT), [place], timestamp=time, **facts)
         if results := _step_contents(step, Role.USER):
             history.add(Role.USER, results, [place], timestamp=time)
@@ -213,9 +216,3 @@ def _read_steps(history: Assembly, record: Record, origin: Origin, path: tuple[s
         history.event(EventKind.SESSION_END, f'{CUT_OFF}: it ends with "{reason}"')
     total = first_count(as_dict(record.get("totalUsage")), "inputTokens", "promptTokens")
     history.note(total, f"totalUsage has {total:,} input tokens, the sum of {counted(len(steps), 'step')} and no size")
-
-
-def _step_usage(step: Record) -> Usage | None:
-    """The provider's own counts where they are passed on, else the SDK's, whose input includes the cache from 6 on."""
-    own = as_dict(as_dict(step.get("providerMetadata")).get("anthropic"))
-    return usage_of(own.get("usage")) or sdk_usage(step.get("usage"))

@@ -7,6 +7,7 @@ in the assistant's own message and divide its requests.  No usage is recorded, a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
@@ -73,23 +74,18 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, sourc
 def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     """A message; an assistant's is divided where results of tools stand."""
     role, time, native = SENDERS[entry["sender"]], seconds(entry.get("created_at")), text_of(entry.get("uuid"))
-    for number, (who, paths) in enumerate(_divided(entry, role)):
+
+    def speaker(path: Path) -> Role:
+        is_result = path[0] == "content" and text_of(as_dict(follow(entry, path)).get("type")).endswith("tool_result")
+        return Role.USER if is_result else role
+
+    for number, (who, run) in enumerate(groupby(_paths(entry), speaker)):
+        paths = list(run)
         contents = tuple(_content(follow(entry, path), path) for path in paths)
         places = [inside(origin, *path) for path in paths]
         facts: dict[str, Any] = {"id": f"{native}.{number}" if number and native else native, "timestamp": time}
         history.end_run()
         history.say(who, contents, places, **facts)
-
-
-def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:
-    found: list[tuple[Role, list[Path]]] = []
-    for path in _paths(entry):
-        is_result = path[0] == "content" and text_of(as_dict(follow(entry, path)).get("type")).endswith("tool_result")
-        who = Role.USER if is_result else role
-        if not found or found[-1][0] is not who:
-            found.append((who, []))
-        found[-1][1].append(path)
-    return found
 
 
 def _paths(entry: Record) -> Iterator[Path]:

@@ -50,7 +50,9 @@ def event_contents(value: Any) -> tuple[Content, ...]:
     event = as_dict(value)
     kind, data = text_of(event.get("type")), as_dict(event.get("data"))
     if kind == REPLY:
-        return _reply(data)
+        payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
+        thoughts = text_blocks(text_of(data.get("reasoningText")), Kind.THINKING, payload)
+        return (*thoughts, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
     if kind == RESULT:
         return (_result(data),)
     sent = data.get("transformedContent") if kind == USER else None
@@ -68,12 +70,6 @@ def summary_usage(data: Record) -> Usage | None:
     if billed and fresh + read + written == sent:
         return exclusive_usage(fresh, output, cache_read=read, cache_write=written)
     return inclusive_usage(sent, output, cache_read=read, cache_write=count_of(used.get("cacheWriteTokens")))
-
-
-def _reply(data: Record) -> tuple[Content, ...]:
-    payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
-    thoughts = text_blocks(text_of(data.get("reasoningText")), Kind.THINKING, payload)
-    return (*thoughts, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
 
 
 def _call(request: Any) -> Content:

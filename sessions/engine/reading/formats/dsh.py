@@ -135,16 +135,13 @@ class DshReading:
             elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
                 self.made.fail(data["error"], of_compaction=True)
         else:
-            self._failed(kind, data)
-
-    def _failed(self, kind: str, data: Record) -> None:
-        """Note a failure once: the stream, the retry and the turn's end tell the same one."""
-        reason = as_dict(data.get("reason")) or as_dict(as_dict(data.get("chunk")).get("reason"))
-        failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
-        told = ": ".join(filter(None, (text_of(failure.get("code")), text_of(failure.get("message")))))
-        if told and told != self.error:
-            self.made.fail(failure, kind=EventKind.RETRY if kind == RETRY else EventKind.ERROR)
-        self.error = told or ("" if kind in ATTEMPTS else self.error)
+            # A failure counts once: the stream, the retry and the turn's end tell the same one.
+            reason = as_dict(data.get("reason")) or as_dict(as_dict(data.get("chunk")).get("reason"))
+            failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
+            told = ": ".join(filter(None, (text_of(failure.get("code")), text_of(failure.get("message")))))
+            if told and told != self.error:
+                self.made.fail(failure, kind=EventKind.RETRY if kind == RETRY else EventKind.ERROR)
+            self.error = told or ("" if kind in ATTEMPTS else self.error)
 
     def _message(self, event: Record, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))
@@ -164,7 +161,12 @@ class DshReading:
             self.begun[_compaction_of(event)] = ""
             trigger = "manual" if _source_of(event).get("sourceCommandId") else begun
             number = self.made.forget([index for _, index in self.surface[first:last]], trigger=trigger)
-            self._summary_call(self.written.pop(_compaction_of(event), {}), number, event)
+            call = self.written.pop(_compaction_of(event), {})
+            if (usage := usage_at(as_dict(call.get("usage")), "dsh")) is not None:
+                # The conversation never saw the call that wrote it: the compaction precedes the next one.
+                model, time = text_of(call.get("model")), seconds(event.get("time"))
+                self.made.request(None, usage, on_branch=False, model=model, timestamp=time)
+                self.made.next_request(number)
             # Unlike elsewhere, a summary that stands outside the range stays.
             self.made.summaries[:] = [index for index in self.made.summaries if index in self.made.gone]
             index = self.made.summary(contents, [origin], number, timestamp=seconds(event.get("time")))
@@ -177,13 +179,6 @@ class DshReading:
             self.places[seq] = first
         else:
             self.places = {number: place for place, (number, _) in enumerate(self.surface)}
-
-    def _summary_call(self, call: Record, number: int, event: Record) -> None:
-        """The call that wrote a summary, which the conversation never saw: its compaction precedes the next one."""
-        if (usage := usage_at(as_dict(call.get("usage")), "dsh")) is not None:
-            model, time = text_of(call.get("model")), seconds(event.get("time"))
-            self.made.request(None, usage, on_branch=False, model=model, timestamp=time)
-            self.made.next_request(number)
 
     def _shadowed(self, change: Record) -> tuple[int, int] | None:
         """The part of what the model sees that a message stands for; None where the log does not hold it."""

@@ -6,7 +6,7 @@ where the plugin passes on Anthropic's counts; the provider's own answer beside 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,14 +113,6 @@ def _usage(output: Record) -> Usage | None:
     return inclusive_usage(sent, made + beside, cache_read=cached, cache_write=kept, reasoning=thought)
 
 
-def _said(messages: Iterable[Any], origin: Origin, stem: str) -> list[CallMessage]:
-    return [
-        CallMessage(role_of(message), _contents(message), (inside(origin, n),), f"{stem}.{n}")
-        for n, message in enumerate(messages)
-        if isinstance(message, dict)
-    ]
-
-
 def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     sent, output = as_dict(span.read(INPUT)), as_dict(span.read(OUTPUT))
     at = inside(span.origin, ATTRIBUTES)
@@ -130,8 +122,10 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     around = ancestors(span.parent, by_id, lambda one: one.parent)
     named = (text_of(one.read(key)) for one in (span, *around) for key in SESSIONS)
     raw = next((held for key in ("custom", "raw") if (held := as_dict(output.get(key)))), {})
+    asked = [(n, one) for n, one in enumerate(as_list(sent.get("messages"))) if isinstance(one, dict)]
+    placed = ((n, one, inside(at, INPUT, "messages", n)) for n, one in asked)
     return TracedCall(
-        sent=_said(as_list(sent.get("messages")), inside(at, INPUT, "messages"), f"{span.id}.in"),
+        sent=[CallMessage(role_of(one), _contents(one), (place,), f"{span.id}.in.{n}") for n, one, place in placed],
         replied=[said for said in replied if said.contents],
         usage=_usage(output),
         model=text_of(raw.get("model")) or text_of(span.read("genkit:name")).rpartition("/")[2],

@@ -138,15 +138,12 @@ class _Reading:
                 self.history.request(None, on_branch=stands, **facts, **asked)
         elif contents and stands:
             self.history.add(Role.USER, contents, [inside(origin, key)], id=text_of(event.get("id")), **facts)
-        self._ending(event, asked["model"])
-
-    def _ending(self, event: Record, model: str) -> None:
-        """How the event's call ended, where it did not end well."""
+        # How the event's call ended, where it did not end well.
         code, reason = (text_of(field_of(event, name)) for name in ("errorCode", "finishReason"))
         if LIMIT in (code, reason):
             self.history.event(EventKind.SESSION_END, f"{CUT_OFF}: {LIMIT}")
         elif code or field_of(event, "errorMessage"):
-            self.history.fail({"code": code, "message": field_of(event, "errorMessage")}, model=model)
+            self.history.fail({"code": code, "message": field_of(event, "errorMessage")}, model=asked["model"])
         if event.get("interrupted") is True:
             self.history.event(EventKind.INTERRUPTION)
 

@@ -146,14 +146,20 @@ def _loop_event(reading: _Reading, record: Record) -> None:
     if kind == "step.begin":
         _begin(reading, text_of(event.get("uuid")), time)
     elif kind in ("content.part", "tool.call"):
-        _said(reading, record, text_of(event.get("stepUuid")))
+        uuid = text_of(event.get("stepUuid"))
+        step = reading.by_uuid.get(uuid) or _begin(reading, uuid, time)
+        if step.place is None:
+            step.place = reading.add(record, (), Role.ASSISTANT)
+            step.call.first, step.call.stop = step.place, step.place + 1
+        step.contents += kimi_contents(record)
+        step.origins.append(reading.origin)
     elif kind == "tool.result":
         reading.add(record, kimi_contents(record), Role.USER)
     elif kind == "step.end":
-        step = reading.by_uuid.get(text_of(event.get("uuid")))
-        if step and not step.recorded:
-            step.call.usage = usage_at(as_dict(event.get("usage")), "kimi_code")
-            step.call.response_id = text_of(event.get("messageId"))
+        ended = reading.by_uuid.get(text_of(event.get("uuid")))
+        if ended and not ended.recorded:
+            ended.call.usage = usage_at(as_dict(event.get("usage")), "kimi_code")
+            ended.call.response_id = text_of(event.get("messageId"))
     else:
         reading.unknown[f"loop event {text_of(kind)}"] += 1
 
@@ -165,16 +171,6 @@ def _begin(reading: _Reading, uuid: str, time: float | None) -> Step:
     reading.by_uuid[uuid] = reading.newest = step
     reading.thread.calls.append(step.call)
     return step
-
-
-def _said(reading: _Reading, record: Record, uuid: str) -> None:
-    step = reading.by_uuid.get(uuid) or _begin(reading, uuid, seconds(record.get("time")))
-    contents = kimi_contents(record)
-    if step.place is None:
-        step.place = reading.add(record, (), Role.ASSISTANT)
-        step.call.first, step.call.stop = step.place, step.place + 1
-    step.contents += contents
-    step.origins.append(reading.origin)
 
 
 def _usage(reading: _Reading, record: Record) -> None:

@@ -206,7 +206,8 @@ def _follow(history: Assembly, states: Iterable[State], source: Source) -> None:
     live: dict[str, int] = {}
     for state, at in states:
         messages = enumerate(as_list(as_dict(state.get("values")).get("messages")))
-        held = [(_key(value), value, inside(at, "values", "messages", n)) for n, value in messages]
+        named = ((text_of(dumped.fields_of(value).get("id")) or dumps(value), n, value) for n, value in messages)
+        held = [(key, value, inside(at, "values", "messages", n)) for key, n, value in named]
         keys = {key for key, _, _ in held}
         gone = [index for key, index in live.items() if key not in keys]
         last_kept = max((n for n, (key, _, _) in enumerate(held) if key in live), default=len(held))
@@ -230,7 +231,3 @@ def _follow(history: Assembly, states: Iterable[State], source: Source) -> None:
         live = {key: index for key, index in live.items() if key in keys}
         for task in as_list(state.get("tasks")):
             history.fail(as_dict(task).get("error"))
-
-
-def _key(value: Any) -> str:
-    return text_of(dumped.fields_of(value).get("id")) or dumps(value)

@@ -102,7 +102,11 @@ class _Format(Format):
         return Sniff(95, f"{len(found)} records of calls with an id, a call_type and what they cost") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        rows = _rows(source)
+        rows: list[Row] = []
+        for value, at in placed(source, _rows_in, "no row of a spend log"):
+            beside = {key: value[key] for key in BESIDE if value.get(key)}
+            rows.append(Row(value, at, as_dict(decoded(value.get("metadata"))) | beside))
+        rows.sort(key=lambda row: row.time or 0)
         calls = [row for row in rows if row.text("call_type") not in OTHERS]
         if not calls:
             raise misread("no rows of model calls in a spend log of LiteLLM")
@@ -130,15 +134,6 @@ def _is_row(value: Any) -> bool:
 
 def _rows_in(record: Record) -> Found:
     return found_in(record, _is_row, ("data",))
-
-
-def _rows(source: Source) -> list[Row]:
-    held = placed(source, _rows_in, "no row of a spend log")
-    found = []
-    for value, at in held:
-        beside = {key: value[key] for key in BESIDE if value.get(key)}
-        found.append(Row(value, at, as_dict(decoded(value.get("metadata"))) | beside))
-    return sorted(found, key=lambda row: row.time or 0)
 
 
 def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transcript, ...]:

@@ -199,14 +199,11 @@ def _recorded(source: Source) -> Iterator[tuple[Record, Origin]]:
         held = ((value, line.at()) for line, value in values(source))
     for value, origin in held:
         found = list(_records(value))
-        if not found and not _is_call(value):
+        # What a client called and the list that it sent, which the stream tells again.
+        is_call = isinstance(value, list) and len(value) == 2 and text_of(value[0]).startswith("client.")
+        if not found and not is_call:
             source.skip("no event of a session", origin)
         yield from ((record, inside(origin, *path)) for record, path in found)
-
-
-def _is_call(value: Any) -> bool:
-    """Whether an entry is what a client called and the list that it sent, which the stream tells again."""
-    return isinstance(value, list) and len(value) == 2 and text_of(value[0]).startswith("client.")
 
 
 def _records(value: Any) -> Iterator[tuple[Record, tuple[int, ...]]]:

@@ -45,7 +45,8 @@ MESSAGES, SPANS, MEMORY = "mastra_messages", "mastra_ai_spans", "mastra_observat
 def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     """The blocks of an output of a call, of a message that was sent, of what a tool gave, or of a stored message."""
     if MESSAGES in message.origins[0].path[:1]:
-        return tuple(content for value in values for content in _stored_contents(value, message.role))
+        held = ([value] if isinstance(value, dict) else traces.decoded(value) for value in values)
+        return tuple(content for parts in held for content in parts_of(parts, message.role))
     output = as_dict(traces.decoded(values[0])) if len(values) == 1 else {}
     if message.role is Role.ASSISTANT and "role" not in output and (found := mastra.reply_contents(output)):
         return found
@@ -235,11 +236,6 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
         return transcript
     event = RecordedEvent(EventKind.SESSION_END, n, place, said, last.reason)
     return replace(transcript, events=(*transcript.events, event))
-
-
-def _stored_contents(value: object, role: Role) -> tuple[Content, ...]:
-    """The blocks of a part of a stored message, or of the content of an older one."""
-    return parts_of([value] if isinstance(value, dict) else traces.decoded(value), role)
 
 
 def _threads(source: Source, measure: Measured) -> list[Transcript]:

@@ -10,7 +10,7 @@ one too, or on a span of its own before it with figures that are the exporter's 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
@@ -94,7 +94,9 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        spans = _once(span for record, origin in records(source) for span in otel.spans_in(record, origin))
+        told = (span for record, origin in records(source) for span in otel.spans_in(record, origin))
+        # Each as it was told last: some exporters print it at its start too, and two of them print it twice.
+        spans = list({(s.trace, s.id) if s.id else ("", f"#{n}"): s for n, s in enumerate(told)}.values())
         if not spans:
             raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
@@ -119,14 +121,6 @@ class _Format(Format):
         return Parsed(transcripts, warnings=notes)
 
     contents = all_values(lambda values, message: traces.read_again(otel.messages_at(values, message.origins), message))
-
-
-def _once(spans: Iterable[Span]) -> list[Span]:
-    """Each span once, as it was told last: some exporters print it at its start too, and two of them print it twice."""
-    found: dict[tuple[str, str], Span] = {}
-    for number, span in enumerate(spans):
-        found[(span.trace, span.id) if span.id else ("", f"#{number}")] = span
-    return list(found.values())
 
 
 def _is_call(span: Span) -> bool:
@@ -198,7 +192,11 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced
     """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
     for key in keys:
         if key in PARTS:
-            found = _together(span, role, stem)
+            # A reply whose text and calls are attributes of their own.
+            own = [span.attributes[part] for part in PARTS if span.attributes.get(part, ("",))[0]]
+            contents = tuple(content for value, _ in own for content in traces.trace_contents(value))
+            places = tuple(inside(span.origin, *path) for _, path in own)
+            found = [traced.CallMessage(role, contents, places, f"{stem}.0")]
         elif key in span.attributes:
             found = _each(span, key, role, stem)
         else:
@@ -216,13 +214,6 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced
         return traces.spoken([(otel.message_at([m], [at]), at) for m, at in of_role], role, stem)
     told = [(event, n) for event, n in span.events if otel.is_choice(event) == (role is Role.ASSISTANT)]
     return traces.spoken([(otel.normal(event), inside(span.origin, "events", n)) for event, n in told], role, stem)
-
-
-def _together(span: Span, role: Role, stem: str) -> list[traced.CallMessage]:
-    """A reply whose text and calls are attributes of their own."""
-    found = [span.attributes[key] for key in PARTS if span.attributes.get(key, ("",))[0]]
-    contents = tuple(content for value, _ in found for content in traces.trace_contents(value))
-    return [traced.CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
 
 
 def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessage]:
