@@ -45,20 +45,15 @@ def q_contents(value: Any) -> tuple[Content, ...]:
     for kind, held in (message | as_dict(message.get("content"))).items():
         inner = as_dict(held)
         if kind in ANSWERED:
-            found += _answer(inner)
+            thinking = as_dict(inner.get("thinking"))
+            thought = as_dict(next((one for one in thinking.values() if isinstance(one, dict)), thinking))
+            found += text_blocks(text_of(thought.get("text")), Kind.THINKING, text_of(thought.get("signature")))
+            found += (*text_blocks(text_of(inner.get("content"))), *map(call_of, as_list(inner.get("tool_uses"))))
         elif kind in ASKED:
             found += [_result(as_dict(result)) for result in as_list(inner.get("tool_use_results"))]
             found += text_blocks(text_of(inner.get("prompt")))
     found += [_image(as_dict(image)) for image in as_list(message.get("images"))]
     return (*found, *text_blocks(text_of(message.get("additional_context"))))
-
-
-def _answer(inner: Record) -> list[Content]:
-    thinking = as_dict(inner.get("thinking"))
-    thought = as_dict(next((held for held in thinking.values() if isinstance(held, dict)), thinking))
-    found = text_blocks(text_of(thought.get("text")), Kind.THINKING, text_of(thought.get("signature")))
-    found += text_blocks(text_of(inner.get("content")))
-    return [*found, *map(call_of, as_list(inner.get("tool_uses")))]
 
 
 def _result(result: Record) -> Content:

@@ -54,7 +54,11 @@ def event_contents(value: Any) -> tuple[Content, ...]:
         thoughts = text_blocks(text_of(data.get("reasoningText")), Kind.THINKING, payload)
         return (*thoughts, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
     if kind == RESULT:
-        return (_result(data),)
+        # ``detailedContent`` is for the screen.
+        result, error = data.get("result"), as_dict(data.get("error"))
+        text = text_of(result) or text_of(as_dict(result).get("content")) or text_of(error.get("message"))
+        call_id, failed = text_of(data.get("toolCallId")), data.get("success") is False
+        return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed),)
     sent = data.get("transformedContent") if kind == USER else None
     said = sent if isinstance(sent, str) else data.get("content")
     return blocks_of(said, plain_part) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
@@ -76,14 +80,6 @@ def _call(request: Any) -> Content:
     request = as_dict(request)
     arguments, name, call_id = request.get("arguments"), request.get("name"), request.get("toolCallId")
     return tool_use(parsed(arguments, arguments) if isinstance(arguments, str) else arguments, name, call_id)
-
-
-def _result(data: Record) -> Content:
-    """What the model was given; ``detailedContent`` is for the screen."""
-    result, error = data.get("result"), as_dict(data.get("error"))
-    text = text_of(result) or text_of(as_dict(result).get("content")) or text_of(error.get("message"))
-    call_id = text_of(data.get("toolCallId"))
-    return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=data.get("success") is False)
 
 
 def _attachment(value: Any) -> Content | None:

@@ -71,7 +71,10 @@ class _Format(Format):
             return read_as(agents, "no messages of Letta's")
         source.skipped.clear()
         reading = _Reading(Assembly(measure))
-        entries = list(_entries(source))
+        entries: list[tuple[Record, Origin]] = []
+        for record, at in records(source):
+            listed, place = record.get("messages"), inside(at, "messages")
+            entries += objects_in(listed, place, source, "message") if isinstance(listed, list) else [(record, at)]
         times = [time for entry, _ in entries if (time := seconds(entry.get("date"))) is not None]
         for entry, origin in reversed(entries) if times != sorted(times) else entries:
             reading.take(entry, origin, source)
@@ -150,14 +153,6 @@ def _counted(stats: Record) -> dict[str, Any]:
 
 def _facts(entry: Record) -> dict[str, Any]:
     return {"id": text_of(entry.get("id")), "timestamp": seconds(entry.get("date"))}
-
-
-def _entries(source: Source) -> Iterator[tuple[Record, Origin]]:
-    for record, origin in records(source):
-        if isinstance(record.get("messages"), list):
-            yield from objects_in(record["messages"], inside(origin, "messages"), source, "message")
-        else:
-            yield record, origin
 
 
 def _contents(entry: Record) -> tuple[Content, ...]:

@@ -188,7 +188,10 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     told = iter(_told_beside(around, sum(one.role is Role.ASSISTANT for one, _ in new)))
     folded = _folded(around)
     last = {text_of(plain.get(FOLD)): n for n, (_, plain) in enumerate(new)}
-    _stands_before(history, around)
+    for record, origin in around[-1:]:
+        # PicoClaw sends it before the messages that it kept: what it stands for is not in the file.
+        if text_of(record.get("summary")) and text_of(record.get("key")) and "updated" in record:
+            history.summary(parts_of(record["summary"]), [inside(origin, "summary")], history.forget(()))
     for n, (one, plain) in enumerate(new):
         _add(history, one, plain, next(told, {}) if one.role is Role.ASSISTANT else {})
         fold = text_of(plain.get(FOLD))
@@ -223,13 +226,6 @@ def _folded(around: Around) -> dict[str, tuple[Any, Origin]]:
         for n, group in enumerate(map(as_dict, as_list(record.get("messageGroups"))))
         if group.get("type") == "compression"
     }
-
-
-def _stands_before(history: Assembly, around: Around) -> None:
-    """The summary that PicoClaw sends before the messages that it kept: what it stands for is not in the file."""
-    for record, origin in around[-1:]:
-        if text_of(record.get("summary")) and text_of(record.get("key")) and "updated" in record:
-            history.summary(parts_of(record["summary"]), [inside(origin, "summary")], history.forget(()))
 
 
 def _add(history: Assembly, one: Found, plain: Record, beside: Record) -> None:

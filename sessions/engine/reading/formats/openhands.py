@@ -65,7 +65,12 @@ class _Run:
         self.is_asked = self.is_asked or kind in ASKED
         if kind in CONDENSED:
             summary = _summary_v0(event) if is_old else v1.contents_of_event(event)
-            self._condense(version.forgotten_ids(event), summary, origin, facts)
+            found = {self.history.by_id[key] for key in version.forgotten_ids(event) if key in self.history.by_id}
+            # One that was asked for came by hand or because the window was full: the record does not say which.
+            compaction = self.history.forget(found, trigger=None if self.is_asked else "auto")
+            self.is_asked = False
+            if summary:
+                self.history.summary(summary, [origin], compaction, **facts)
         if kind == "ConversationStateUpdateEvent":
             self.spending.update(event)
             self.events_at = v1.condenser_limit(event.get("value")) or self.events_at
@@ -94,16 +99,6 @@ class _Run:
         native, model = text_of(event.get("llm_response_id")), self.spending.model
         known = bool(native) and any(r.response_id == native for r in self.history.requests[-1:])
         return {"response_id": native, "model": model, "usage": None if known else self.spending.take()}
-
-    def _condense(
-        self, forgotten: set[str], summary: tuple[Content, ...], origin: Origin, facts: dict[str, Any]
-    ) -> None:
-        found = {self.history.by_id[key] for key in forgotten if key in self.history.by_id}
-        # One that was asked for came by hand or because the window was full: the record does not say which.
-        compaction = self.history.forget(found, trigger=None if self.is_asked else "auto")
-        self.is_asked = False
-        if summary:
-            self.history.summary(summary, [origin], compaction, **facts)
 
     def finish(self, native_id: str, holder: Record) -> None:
         """Add the session to what was read, if it has any message; ``holder`` is the output line it came from."""

@@ -272,13 +272,8 @@ def _others(lines: Sequence[Record]) -> str:
 
 
 def _is_message(value: Record) -> bool:
-    message = value.get("message")
-    return (
-        value.get("type") == "message"
-        and isinstance(message, dict)
-        and text_of(message.get("role")) in ROLES
-        and not any(key in value for key in FOREIGN_KEYS)
-    )
+    is_said = value.get("type") == "message" and text_of(as_dict(value.get("message")).get("role")) in ROLES
+    return is_said and not any(key in value for key in FOREIGN_KEYS)
 
 
 def _is_bare(value: Record) -> bool:

@@ -40,8 +40,13 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         history = Assembly(measure)
         found = list(records(source))
-        if not any("system_prompt" in record for record, _ in found):
-            _sent_prompt(history, found)
+        is_told = any("system_prompt" in record for record, _ in found)
+        sent = ((as_list(record.get("model_input_messages")), at) for record, at in found)
+        messages, at = next((one for one in sent if one[0] and not is_told), ([{}], Origin(1, 0, 0)))
+        first = as_dict(messages[0])
+        if text_of(first.get("role")) == "system" and "content" in first:
+            place = inside(at, "model_input_messages", 0, "content")
+            history.add(Role.SYSTEM, parts_of(first["content"]), [place])
         for record, origin in found:
             if not _add(history, record, origin):
                 source.skip("an object that is no step of a memory", origin)
@@ -55,17 +60,6 @@ class _Format(Format):
             return _reply(as_dict(values[0]))
         calls = values[0] if len(values) > 1 else None
         return _said(values[-1], side, calls)
-
-
-def _sent_prompt(history: Assembly, found: Sequence[tuple[Record, Origin]]) -> None:
-    for record, origin in found:
-        sent = as_list(record.get("model_input_messages"))
-        if sent:
-            first = as_dict(sent[0])
-            if text_of(first.get("role")) == "system" and "content" in first:
-                place = inside(origin, "model_input_messages", 0, "content")
-                history.add(Role.SYSTEM, parts_of(first["content"]), [place])
-            return
 
 
 def _is_step(record: Record) -> bool:

@@ -205,7 +205,13 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
         parts = tuple(Content(Kind.TEXT, text=text) for text in texts if text)
         return (result_of(parts, str(path[-1])),)
     if path[-2:-1] == (ROUNDS,):
-        return _round(as_dict(value))
+        told = as_dict(as_dict(value).get("thinking"))
+        thought = told.get("text")
+        thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))
+        payload = text_of(as_dict(told.get("metadata")).get("encrypted_content")) or text_of(told.get("encrypted"))
+        found = text_blocks(thoughts, Kind.THINKING, payload) + text_blocks(text_of(as_dict(value).get("response")))
+        calls = [as_dict(call) for call in as_list(as_dict(value).get("toolCalls"))]
+        return (*found, *(tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in calls if c))
     held = {"text": value} if isinstance(value, str) else as_dict(value)
     kind = held.get("kind")
     if kind == "toolInvocationSerialized":
@@ -215,16 +221,6 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
     said = held.get("text") if "text" in held else held.get("content", held.get("value"))
     text = text_of(said) or text_of(as_dict(said).get("value")) or "".join(text_of(one) for one in as_list(said))
     return text_blocks(text, Kind.THINKING if kind == "thinking" else Kind.TEXT)
-
-
-def _round(one: Record) -> tuple[Content, ...]:
-    held = as_dict(one.get("thinking"))
-    thought = held.get("text")
-    thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))
-    payload = text_of(as_dict(held.get("metadata")).get("encrypted_content")) or text_of(held.get("encrypted"))
-    found = text_blocks(thoughts, Kind.THINKING, payload) + text_blocks(text_of(one.get("response")))
-    calls = [as_dict(call) for call in as_list(one.get("toolCalls"))]
-    return (*found, *(tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in calls if c))
 
 
 def _text(part: Any, depth: int = 0) -> str:

@@ -38,12 +38,8 @@ class _Format(Format):
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)
         exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
-        bodies = ((exchange, exchange.request) for exchange in exchanges)
-        calls = [
-            e
-            for e, body in bodies
-            if (wire.model_of(e) or wire.was_sent(e)) and not any(key in body for key in TRACE_KEYS)
-        ]
+        asked = [e for e in exchanges if wire.model_of(e) or wire.was_sent(e)]
+        calls = [e for e in asked if not any(key in e.request for key in TRACE_KEYS)]
         if not calls:
             return None
         wrapped = [call for call in calls if call.request_path not in {(), ("request",)} or _entries(found[0])]
