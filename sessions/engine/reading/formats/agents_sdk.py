@@ -261,10 +261,8 @@ def _counted(session: Transcript, turns: Mapping[int, Record]) -> Transcript:
     told: dict[int, Usage | None] = {}
     sums = [0, 0, 0]
     for counts, requests_of in calls.values():
-        usage, n = (
-            openai_usage({**counts, **{key: decoded(counts.get(key)) for key in DETAILS}}),
-            count_of(counts.get("requests")),
-        )
+        usage = openai_usage({**counts, **{key: decoded(counts.get(key)) for key in DETAILS}})
+        n = count_of(counts.get("requests"))
         if n == len(requests_of) == 1:
             told[requests_of[0].index] = usage
         elif usage:

@@ -13,6 +13,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
+from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edits_of, iterations
 from sessions.engine.reading.formats._counts import usage_of
@@ -20,13 +21,6 @@ from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, 
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._records import events, misread, pair_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
-from sessions.engine.reading.formats._wire_exchanges import (
-    HttpExchange,
-    call_at,
-    exchange_at,
-    is_anthropic_pair,
-    wire_contents,
-)
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Usage
 
 Placed = tuple[dict[str, Any], Origin]
@@ -124,7 +118,7 @@ class _Format(Format):
         # What is sent may look like an event where it is damaged.
         if all(map(is_event, values)) and "messages" not in path:
             return anthropic.contents_of(response_of(values).get("content"))
-        return tuple(content for value in values for content in wire_contents(value, path))
+        return tuple(content for value in values for content in wire.wire_contents(value, path))
 
 
 def _call(document: Record, whole: Origin) -> TracedCall:
@@ -134,7 +128,7 @@ def _call(document: Record, whole: Origin) -> TracedCall:
         raise misread("neither a Messages request nor a response")
     place: Path = ("request",) if "request" in document or "response" in document else ()
     came, record = response or document.get("response"), document if place else {}
-    call = call_at(HttpExchange(record, request or {}, place, came, place and ("response",)), whole)
+    call = wire.call_at(wire.HttpExchange(record, request or {}, place, came, place and ("response",)), whole)
     own = as_dict(response)
     # The top level may report nothing: then the last message's iteration counts.
     call.usage = usage_of(own.get("usage")) or next(iter(_spent(own, "message")[::-1]), None)
@@ -179,16 +173,16 @@ def _sniff_several(head: Head) -> Sniff | None:
     if streamed := sniff_events(head):
         return Sniff(90, streamed)
     document = as_list(head.document)
-    pairs = sum(is_anthropic_pair(exchange) for item in document if (exchange := exchange_at(item)) is not None)
+    pairs = sum(wire.is_anthropic_pair(one) for item in document if (one := wire.exchange_at(item)) is not None)
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
 
 
 def _pairs(document: Sequence[Any], source: Source) -> list[TracedCall]:
     """The calls of a list of requests with their responses."""
-    found = list(enumerate(map(exchange_at, document)))
+    found = list(enumerate(map(wire.exchange_at, document)))
     for n in [n for n, one in found if one is None]:
         source.skip(f"entry {n} is no request with its response")
-    calls = [call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
+    calls = [wire.call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
     if not calls:
         raise misread("a list without Messages API pairs or events")
     return calls

@@ -17,6 +17,7 @@ from typing import Any
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
+from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import read_as
@@ -25,15 +26,6 @@ from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, Tra
 from sessions.engine.reading.formats._counts import sdk_usage
 from sessions.engine.reading.formats._mastra_spans import Span, Step
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import (
-    first_records,
-    has_columns,
-    inside,
-    misread,
-    noted,
-    rows_of,
-    stem_of,
-)
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.formats.ai_sdk import Reading
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
@@ -63,12 +55,12 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        if has_columns(head, MESSAGES, "thread_id", "content", "role"):
+        if files.has_columns(head, MESSAGES, "thread_id", "content", "role"):
             return Sniff(95, f"a database with {MESSAGES} that have a thread_id")
-        found = [mastra.kind_of(span) for record in first_records(head) for span, _ in mastra.spans_in(record)]
+        found = [mastra.kind_of(span) for record in files.first_records(head) for span, _ in mastra.spans_in(record)]
         if any(kind in (*mastra.GENERATIONS, mastra.STEP, mastra.INFERENCE) for kind in found):
             return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
-        if found and head.document is None and 2 * len(found) > len(first_records(head)):
+        if found and head.document is None and 2 * len(found) > len(files.first_records(head)):
             return Sniff(85, f"{len(found)} spans of Mastra's types, no model call among the first")
         return Sniff(0, "spans of Mastra's types, but none is a model call") if found else None
 
@@ -81,16 +73,16 @@ class _Format(Format):
         steps, matched = mastra.steps_of(spans, by_id)
         calls = answered(_calls(steps, matched))
         if not calls:
-            raise misread("no model calls among Mastra's spans")
+            raise files.misread("no model calls among Mastra's spans")
         end_calls(
             calls,
             (_end(span) for span in spans if span.kind not in (mastra.STEP, mastra.INFERENCE, *mastra.GENERATIONS)),
         )
         results = [said for step in steps for said in step.results]
-        told = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
+        told = sessions_of(calls, measure, stem=files.stem_of(source.name), results=results)
         known = {step.span.id: step for step in steps}
         n_cut = sum(step.reason in CUT_REASONS for step in steps)
-        notes = noted(
+        notes = files.noted(
             (len(spans) - len(steps), f"Spans that are no requests: {len(spans) - len(steps)}"),
             (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
         )
@@ -181,7 +173,7 @@ def _said(span: Span) -> list[CallMessage]:
     path = ("input", "messages") if asked is not value else ("input",)
     if not asked or isinstance(asked, dict):
         return []
-    return traces.said_in(asked, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
+    return traces.said_in(asked, files.inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
 
 
 def _own(span: Span) -> tuple[list[CallMessage], bool]:
@@ -194,9 +186,8 @@ def _own(span: Span) -> tuple[list[CallMessage], bool]:
     lists = [value, *(traces.decoded(as_dict(value).get(key)) for key in ("messages", "input", "contents"))]
     if not any(traces.is_message(item) or traces.is_item(item) for held in lists for item in as_list(held)):
         return [], False
-    return traces.said_in(value, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else ""), len(
-        path
-    ) > 1
+    said = traces.said_in(value, files.inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
+    return said, len(path) > 1
 
 
 def _instructions(step: Step, sent: Iterable[CallMessage]) -> tuple[Content, ...]:
@@ -241,16 +232,16 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
 def _threads(source: Source, measure: Measured) -> list[Transcript]:
     """The session of every thread, in order of time; what is no message is skipped."""
     tables = source.head().tables
-    rows = rows_of(source, SPANS, "ORDER BY startedAt, rowid") if SPANS in tables else ()
+    rows = files.rows_of(source, SPANS, "ORDER BY startedAt, rowid") if SPANS in tables else ()
     spans = [mastra.span_at(row, at) for row, at in rows]
     own: dict[str, deque[Step]] = {}
     for step in mastra.steps_of(spans, {span.id: span for span in spans})[0]:
         own.setdefault(next((s.thread for s in (step.span, *step.around) if s.thread), ""), deque()).append(step)
-    counted = {row.get("threadId"): row for row, _ in rows_of(source, MEMORY)} if MEMORY in tables else {}
-    in_time = rows_of(source, "mastra_threads", "ORDER BY createdAt, rowid")
+    counted = {row.get("threadId"): row for row, _ in files.rows_of(source, MEMORY)} if MEMORY in tables else {}
+    in_time = files.rows_of(source, "mastra_threads", "ORDER BY createdAt, rowid")
     titles = {text_of(row.get("id")): text_of(row.get("title")) for row, _ in in_time}
     found: dict[str, Transcript] = {}
-    in_order = rows_of(source, MESSAGES, "ORDER BY thread_id, createdAt, rowid")
+    in_order = files.rows_of(source, MESSAGES, "ORDER BY thread_id, createdAt, rowid")
     for native, held in itertools.groupby(in_order, lambda one: text_of(one[0].get("thread_id"))):
         reading = _Thread(measure, own.get(native, deque()))
         for message, at in held:
@@ -272,7 +263,7 @@ class _Thread(Reading):
         """A message, and before it the calls that began before an answer was written down."""
         held, first = traces.decoded(row.get("content")), len(self.history.requests)
         due = self.tell(seconds(row.get("createdAt"))) if row.get("role") == "assistant" else []
-        said, place = (held, inside(origin, "content")) if isinstance(held, dict) else ({"content": held}, origin)
+        said, place = (held, files.inside(origin, "content")) if isinstance(held, dict) else ({"content": held}, origin)
         self.take({**said, **{key: row.get(key) for key in ("role", "id", "createdAt")}}, place, source)
         made = self.history.requests[first:]
         # A generation of several steps tells their sum alone.
