@@ -288,24 +288,20 @@ def _told(data: Record, total: int, when: str) -> list[str]:
     return [f"{when} the context had {total:,} tokens by Copilot's {OWN_ESTIMATE}: {parts}"] if total else []
 
 
-def _take_usage(run: CopilotRun, *, is_alone: bool) -> None:
-    """The usage of a whole session is a request's where there was one; of several it is told as their sum."""
-    requests = run.history.requests
+def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
+    history = run.history
+    _unended(run)
+    # The usage of a whole session is a request's where there was one; of several it is told as their sum.
+    is_alone, requests = not agent and len(file.runs) == 1, history.requests
     own = [request for request in requests if request.on_branch]
     for model, (n, usage) in run.ended.items():
         if is_alone and n == len(own) == len(requests) == 1 and own[0].model in {"", model}:
             requests[own[0].index] = replace(own[0], usage=usage)
         else:
-            run.history.warnings.append(
+            history.warnings.append(
                 f"Copilot reported of {n:,} requests to {model} together: {usage.context:,} tokens of input, "
                 f"{usage.cache_read:,} of them cached, and {usage.output:,} of output"
             )
-
-
-def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
-    history = run.history
-    _unended(run)
-    _take_usage(run, is_alone=not agent and len(file.runs) == 1)
     n = sum(request.on_branch for request in history.requests)
     history.note(run.n_output, f"Only outputs are reported: {run.n_output:,} tokens over {n:,} requests")
     gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"

@@ -104,7 +104,11 @@ class _Reading:
         if kind == START:
             self.span = text_of(event.get("id"))
         elif kind in TOLD or kind in RESULTS:
-            self._told(kind, event, origin)
+            if contents := event_contents(event):
+                role = Role.SYSTEM if kind == "system.message" else Role.USER
+                typed = kind == "user.message" and is_prompt(contents)
+                meta = role is Role.USER and kind in TOLD and not typed
+                self.history.add(role, contents, [origin], typed=typed, meta=meta, **_facts(event))
         elif kind == COMPACTED:
             self.history.compaction()
         elif kind == "session.error":
@@ -131,13 +135,6 @@ class _Reading:
             self.history.answer(contents, [origin for _, origin in said], usage=usage, **_facts(said[0][0]))
             if self.span:
                 self.calls[self.span] = len(self.history.requests) - 1
-
-    def _told(self, kind: str, event: Record, origin: Origin) -> None:
-        if contents := event_contents(event):
-            role = Role.SYSTEM if kind == "system.message" else Role.USER
-            typed = kind == "user.message" and is_prompt(contents)
-            meta = role is Role.USER and kind in TOLD and not typed
-            self.history.add(role, contents, [origin], typed=typed, meta=meta, **_facts(event))
 
 
 def _facts(event: Record) -> dict[str, Any]:

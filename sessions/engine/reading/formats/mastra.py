@@ -113,7 +113,13 @@ def _calls(steps: Sequence[Step], matched: Mapping[str, str]) -> Iterator[Traced
         call.system = (*told[outer.id if outer else ""], *call.system)
         if outer:
             before[outer.id] = step, len(call.sent) + (n_known + 1 if call.continues else 0), call
-            _close(call, outer, is_last=newest[outer.id] is step)
+            # How the generation ended is told of its last call: its error, or that it was stopped.
+            error, edits = error_of(outer.error), call.edits
+            if newest[outer.id] is step and error and edits.error is None:
+                is_refused = not call.replied and not call.usage
+                call.edits = replace(edits, error=error) if is_refused else replace(edits, ended=error)
+            elif newest[outer.id] is step:
+                call.edits = replace(edits, ended=edits.ended or _stopped(outer))
         if outer and known and call.continues and call.edits.error and not call.replied:
             # It adds nothing to what the generation began with, by which its session is found.
             call.sent, call.continues = _said(outer), ""
@@ -144,19 +150,6 @@ def _call(step: Step, matched: Mapping[str, str]) -> TracedCall:
         is_counted=True,
         edits=ServerEdits(error=error, ended=_stopped(step.span)),
     )
-
-
-def _close(call: TracedCall, outer: Span, *, is_last: bool) -> None:
-    """How the generation ended, told of its last call: its error, or that it was stopped."""
-    if not is_last:
-        return
-    error = error_of(outer.error)
-    if error and call.edits.error is None and not call.replied and not call.usage:
-        call.edits = replace(call.edits, error=error)
-    elif error and call.edits.error is None:
-        call.edits = replace(call.edits, ended=error)
-    else:
-        call.edits = replace(call.edits, ended=call.edits.ended or _stopped(outer))
 
 
 def _stopped(span: Span) -> Refusal | None:

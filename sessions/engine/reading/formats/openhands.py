@@ -105,7 +105,15 @@ class _Run:
         history = self.history
         if not history.messages:
             return
-        _fill_usage(history, holder)
+        # Replies without usage have that of ``metrics.token_usages``, by response id, or in order where each has one.
+        listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
+        usages = [usage for usage in listed if isinstance(usage, dict)]
+        by_id = {text_of(usage.get("response_id")): usage for usage in usages}
+        for position, request in enumerate(history.requests):
+            in_order = usages[position] if len(usages) == len(history.requests) else None
+            spent = by_id.get(request.response_id, in_order) if request.response_id else in_order
+            if request.usage is None and spent is not None:
+                history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
         metadata = as_dict(holder.get("metadata"))
         made = history.transcript(
             native_id,
@@ -208,15 +216,3 @@ def _events_of(root: Any) -> list[Any] | None:
 
 def _summary_v0(event: Record) -> tuple[Content, ...]:
     return text_blocks(text_of(as_dict(event.get("args")).get("summary")))
-
-
-def _fill_usage(history: Assembly, holder: Record) -> None:
-    """Give replies without usage that of ``metrics.token_usages``, by response id, or in order where each has one."""
-    listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
-    usages = [usage for usage in listed if isinstance(usage, dict)]
-    by_id = {text_of(usage.get("response_id")): usage for usage in usages}
-    for position, request in enumerate(history.requests):
-        in_order = usages[position] if len(usages) == len(history.requests) else None
-        spent = by_id.get(request.response_id, in_order) if request.response_id else in_order
-        if request.usage is None and spent is not None:
-            history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
