@@ -28,7 +28,7 @@ def parsed(name: str, data: bytes) -> Parsed | None:
     """What the format makes of ``data``, each message read again; None where it refuses with a reason."""
     source = Source(io.BytesIO(data), "file.json")
     try:
-        found: Parsed = registry.get("formats", name).parse(source, measure)
+        found: Parsed = registry.get("formats", name).read(source, measure)
     except UnreadableInput:
         return None
     for transcript in found.transcripts:

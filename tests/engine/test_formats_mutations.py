@@ -137,7 +137,7 @@ def survived(name: str, path: Path, chance: random.Random) -> int:
         head = source.head()
         for other in registry.plugins("formats").values():
             other.sniff(head)
-        parsed = registry.get("formats", name).parse(source, measure)
+        parsed = registry.get("formats", name).read(source, measure)
     except UnreadableInput:
         return 0
     except Exception as error:

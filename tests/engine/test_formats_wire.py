@@ -126,7 +126,7 @@ def test_a_message_of_a_pair_that_looks_like_an_event_is_read_again_as_it_was(tm
     file.write_text(json.dumps(document), encoding="utf-8")
     with file.open("rb") as opened:
         source = Source(opened, file.name)
-        for transcript in registry.get("formats", "anthropic_messages").parse(source, measure).transcripts:
+        for transcript in registry.get("formats", "anthropic_messages").read(source, measure).transcripts:
             for message in transcript.messages:
                 assert measure(read_contents(source, "anthropic_messages", message)) == message.blocks
 

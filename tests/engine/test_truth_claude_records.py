@@ -41,7 +41,7 @@ def test_a_record_is_recognised_and_nothing_in_it_is_skipped(name: str) -> None:
         head = source.head()
         guesses = [of for of, p in registry.plugins("formats").items() if (guess := p.sniff(head)) and guess.score > 0]
         assert guesses == ["claude_code"]
-        parsed = plugin.parse(source, measure)
+        parsed = plugin.read(source, measure)
         assert not parsed.skipped
         messages = [message for transcript in parsed.transcripts for message in transcript.messages]
         assert [measure(read_contents(source, "claude_code", message)) for message in messages] == [

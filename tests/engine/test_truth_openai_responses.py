@@ -83,4 +83,4 @@ def test_a_compaction_call_is_told_from_a_reply(name: str) -> None:
 def test_every_event_of_a_stream_is_read(name: str) -> None:
     assert fact(name, "stream")
     with place(name).open("rb") as file:
-        assert len(list(events(Source(file), []))) == fact(name, "events")
+        assert len(list(events(Source(file)))) == fact(name, "events")

@@ -39,7 +39,7 @@ def test_every_record_is_a_session_and_every_turn_a_message(name: str) -> None:
     assert len(transcripts) == fact(name, "conversations")
     assert sum(len(transcript.messages) for transcript in transcripts) == fact(name, "messages")
     with place(name).open("rb") as file:
-        found = [record for record, _ in records(Source(file), [])]
+        found = [record for record, _ in records(Source(file))]
     assert Counter(key for record in found for key in record) == fact(name, "keys")
     listed = [bool(loads(record["tools"].encode())) if "tools" in record else False for record in found]
     assert [bool(transcript.system) for transcript in transcripts] == listed

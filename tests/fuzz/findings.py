@@ -37,7 +37,7 @@ def read_as(name: str, data: bytes) -> bool:
         head = source.head()
         for plugin in registry.plugins("formats").values():
             plugin.sniff(head)
-        parsed: Parsed = registry.get("formats", name).parse(source, measure)
+        parsed: Parsed = registry.get("formats", name).read(source, measure)
     except EngineError:
         return False
     for transcript in parsed.transcripts:

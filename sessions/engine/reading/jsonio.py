@@ -122,7 +122,8 @@ _SEAM = re.compile(rb"\}[ \t\r]*\n[ \t\r\n]*\{")
 class Source:
     """A seekable binary file, read as lines, as one document, or at an origin; never held whole as JSONL.
 
-    ``on_progress`` is called with the bytes read so far, about once per megabyte, while ``lines`` runs.
+    ``on_progress`` is called with the bytes read so far, about once per megabyte, while ``lines`` runs.  ``skipped`` is
+    what the reading that goes on, or the last one, could not use.
     """
 
     def __init__(self, file: BinaryIO, name: str = "", on_progress: Callable[[int], None] | None = None) -> None:
@@ -134,6 +135,12 @@ class Source:
         self._plain = self._tableless = False
         self._start: int | None = None
         self._head: Head | None = None
+        self.skipped: list[Skipped] = []
+
+    def skip(self, reason: str, at: Line | Origin | None = None) -> None:
+        """Note what could not be read: a line, what stands at an origin, or some part of a document."""
+        line = at.number if isinstance(at, Line) else at.line if at else 1
+        self.skipped.append(Skipped(line, at.offset if at else 0, reason))
 
     def is_lines(self) -> bool:
         """Whether the file is text: neither an archive nor a database."""

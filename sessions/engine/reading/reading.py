@@ -61,7 +61,7 @@ def read_transcripts(
     own = TokenCounter() if counter is None else counter
     try:
         measure = Measure(own, on_media)
-        parsed = inner.parse(source, measure) if inner else chosen.parse(source, measure)
+        parsed = inner.parse(source, measure) if inner else chosen.read(source, measure)
         parsed = plausible(settle(_of_format(parsed, chosen.name), own))
     finally:
         if counter is None:
@@ -171,8 +171,8 @@ class Inner:
 
     def parse(self, outer: Source, measure: Measure) -> Parsed:
         """What stands there, read as a file of its own, with every origin in the outer file."""
-        lost: list[Skipped] = []
-        found = list(self._entries(outer, lost))
+        outer.skipped = []
+        found = list(self._entries(outer))
         file = io.BytesIO(b"".join(dumps(value).encode() + b"\n" for value, _ in found))
 
         def place(origin: Origin) -> Origin:
@@ -185,19 +185,19 @@ class Inner:
                 for t in some
             )
 
-        parsed = self.format.parse(Source(file, outer.name), measure)
-        skipped = (*lost, *(Skipped(1, 0, one.reason) for one in parsed.skipped))
+        parsed = self.format.read(Source(file, outer.name), measure)
+        skipped = (*outer.skipped, *(Skipped(1, 0, one.reason) for one in parsed.skipped))
         several = of(parsed.transcripts), of(parsed.alternatives)
         return replace(parsed, transcripts=several[0], alternatives=several[1], skipped=skipped, fates=())
 
-    def _entries(self, outer: Source, lost: list[Skipped]) -> Iterator[tuple[Any, Origin]]:
+    def _entries(self, outer: Source) -> Iterator[tuple[Any, Origin]]:
         whole = Origin(1, 0, outer.size, self.path)
         if self.document is not None:
             yield self.document, whole
         elif outer.head().document is not None:
             yield from ((value, replace(whole, path=(*self.path, n))) for n, value in enumerate(self.values))
         else:
-            for line, record in objects(outer, lost):
+            for line, record in objects(outer):
                 if isinstance(held := record.get(str(self.path[0])), dict):
                     yield held, line.at(*self.path)
 
@@ -256,7 +256,7 @@ def _understood(source: Source, guess: Sniff, plugin: Format) -> float:
     if source.size > len(sample) and b"\n" in sample:
         sample = sample[: sample.rindex(b"\n") + 1]
     try:
-        parsed = plugin.parse(Source(io.BytesIO(sample), source.name), Measure(TokenCounter()))
+        parsed = plugin.read(Source(io.BytesIO(sample), source.name), Measure(TokenCounter()))
     except EngineError:
         return guess.score / 2
     if not parsed.transcripts and len(sample) < source.size:

@@ -81,7 +81,13 @@ def _gaps(parsed: Parsed, source: Source, *, asks_usage: bool) -> Iterator[Gap]:
     messages = _messages(parsed)
     blocks = _blocks(messages)
     yield from _unknown(parsed, messages, blocks)
-    yield from _roles(messages)
+    n_said = sum(message.role is Role.ASSISTANT for message in messages)
+    n_asked = sum(message.role is Role.USER for message in messages)
+    if not any(message.blocks for message in messages):
+        yield Gap("roles", "No text of a message was read", 0, len(messages))
+    elif len(messages) > FEW_MESSAGES and not (n_said and n_asked):
+        missing = "prompt or tool result" if n_said else "reply"
+        yield Gap("roles", f"No {missing} was found among {len(messages):,} messages", 0, len(messages))
     several, has_calls = len(messages) > FEW_MESSAGES, any(block.kind is Kind.TOOL_USE for block in blocks)
     if several and not has_calls and (n_ids := _count(source, CALLS, (b"Id", b"_id", b"ID"))):
         yield Gap("calls", f"No tool call was read, but the file names {counted(n_ids, 'call id')}", 0, n_ids)
@@ -102,16 +108,6 @@ def _unknown(parsed: Parsed, messages: list[Message], blocks: list[Block]) -> It
     n_strange = sum(fate.n_lines for fate in parsed.fates if fate.is_opaque and not fate.is_part)
     if n_strange > SHARE * n_lines:
         yield _share("records", n_strange, n_lines, "line", "of unknown type")
-
-
-def _roles(messages: list[Message]) -> Iterator[Gap]:
-    n_said = sum(message.role is Role.ASSISTANT for message in messages)
-    n_asked = sum(message.role is Role.USER for message in messages)
-    if not any(message.blocks for message in messages):
-        yield Gap("roles", "No text of a message was read", 0, len(messages))
-    elif len(messages) > FEW_MESSAGES and not (n_said and n_asked):
-        missing = "prompt or tool result" if n_said else "reply"
-        yield Gap("roles", f"No {missing} was found among {len(messages):,} messages", 0, len(messages))
 
 
 def _unread(parsed: Parsed, source: Source) -> Iterator[Gap]:

@@ -7,7 +7,7 @@ what several formats share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.reading.formats._values import Measured
@@ -118,8 +118,13 @@ class Format:
         """How much the head of a file looks like this format; None when it does not at all."""
         raise NotImplementedError
 
+    def read(self, source: Source, measure: Measured) -> Parsed:
+        """The file's sessions, and what of it could not be read."""
+        source.skipped = []
+        return replace(self.parse(source, measure), skipped=tuple(source.skipped))
+
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        """The file's sessions; every message's blocks come from ``measure``."""
+        """The file's sessions; every message's blocks come from ``measure``, and ``source`` skips what is not read."""
         raise NotImplementedError
 
     def contents(self, values: Sequence[Any], message: Message, /) -> tuple[Content, ...]:

@@ -30,7 +30,6 @@ from sessions.engine.transcript.types import (
     RecordedCompaction,
     Request,
     Role,
-    Skipped,
     Transcript,
     Usage,
 )
@@ -344,7 +343,7 @@ def with_unique_ids(transcripts: Iterable[Transcript]) -> tuple[Transcript, ...]
     return tuple(found)
 
 
-def read_as(sessions: Iterable[Transcript], skipped: Sequence[Skipped], missing: str = "", **facts: Any) -> Parsed:
+def read_as(sessions: Iterable[Transcript], missing: str = "", **facts: Any) -> Parsed:
     """The sessions that hold messages, each with an id of its own; ``facts`` are other fields of Parsed.
 
     Raises UnreadableInput where there is none and ``missing`` says what a file of the format has to have.
@@ -352,4 +351,4 @@ def read_as(sessions: Iterable[Transcript], skipped: Sequence[Skipped], missing:
     kept = with_unique_ids(session for session in sessions if session.messages)
     if missing and not kept:
         raise misread(missing)
-    return Parsed(kept, tuple(skipped), **facts)
+    return Parsed(kept, **facts)

@@ -23,7 +23,7 @@ from sessions.engine.reading.formats._traces import replied_in, result_said, sai
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, as_list
 from sessions.engine.reading.jsonio import Source
 from sessions.engine.transcript.recorded_events import EMBEDDING, EventKind
-from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Kind, Origin, Parsed, Role, Transcript, Usage
 
 Found = Iterator[tuple[Record, tuple[str | int, ...]]]
 CALL, TOOL, AGENT = "llm", "tool", "agent"
@@ -319,16 +319,15 @@ class Tracer:
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The sessions that the model calls belong to; raises UnreadableInput where there is no call."""
-        skipped: list[Skipped] = []
         begun: list[tuple[Record, Origin]] = []
         ends: dict[str, tuple[Record, Origin]] = {}
-        for record, origin in records(source, skipped):
+        for record, origin in records(source):
             found = [(run, inside(origin, *path)) for run, path in self.runs_in(record)]
             later = [(end, inside(origin, *path)) for end, path in self.ends_in(record)]
             begun += found
             ends |= {end["id"]: (end, place) for end, place in later}
             if not found and not later:
-                skipped.append(Skipped(origin.line, origin.offset, f"a record that is no {self.word}"))
+                source.skip(f"a record that is no {self.word}", origin)
         runs = [self._whole(run, origin, ends) for run, origin in begun]
         calls = calls_of(runs)
         if not calls:
@@ -337,7 +336,7 @@ class Tracer:
         transcripts = sessions_of(calls, measure, stem=stem, results=results)
         n_others = len(runs) - len(calls)
         notes = noted((n_others, f"{self.word.capitalize()}s that are no requests: {n_others}"))
-        return Parsed(transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, warnings=notes)
 
     def _whole(self, run: Record, origin: Origin, ends: Mapping[str, tuple[Record, Origin]]) -> Run:
         """A run with what a later record told of its end, where it was not told before."""

@@ -30,9 +30,9 @@ from sessions.engine.reading.formats._values import (
     seconds,
     text_of,
 )
-from sessions.engine.reading.jsonio import dumps
+from sessions.engine.reading.jsonio import Source, dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 CALLS = {
     "command": "execute_command", "use_mcp_server": "use_mcp_tool", "followup": "ask_followup_question",
@@ -85,10 +85,10 @@ def kind_of(entry: Any) -> str:
     return text_of(entry.get(entry["type"]))
 
 
-def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
+def read_ui(entries: Sequence[Any], source: Source, assembly: Assembly) -> None:
     """Messages, requests and truncations of the entries, in order."""
     shown: Counter[str] = Counter()
-    calls, last, ended = _calls(entries, skipped, shown)
+    calls, last, ended = _calls(entries, source, shown)
     before: tuple[int, int] | None = None
     places: dict[int, int] = {}
     used: Usage | None = None
@@ -108,18 +108,18 @@ def read_ui(entries: Sequence[Any], size: int, assembly: Assembly, skipped: list
             _truncation(assembly, call.deleted, places)
             before = call.deleted
         elif call.condensed is not None:
-            _condensed(assembly, entries[call.condensed], call.condensed, size)
+            _condensed(assembly, entries[call.condensed], call.condensed, source.size)
         elif is_classic:
             _thinned(assembly, used, usage, sold["model"])
         used = usage or used
-        sent = _message(assembly, Role.USER, entries, call.sent, size, typed=n_call == 0)
+        sent = _message(assembly, Role.USER, entries, call.sent, source.size, typed=n_call == 0)
         for refusal in call.refusals:
             assembly.refuse(refusal)
-        reply = _message(assembly, Role.ASSISTANT, entries, call.replied, size)
+        reply = _message(assembly, Role.ASSISTANT, entries, call.replied, source.size)
         places |= {place: index for place, index in ((start, sent), (start + 1, reply)) if index is not None}
         if usage or (reply is not None and not call.body.get("cancelReason")):
             assembly.request(reply, usage, timestamp=seconds(call.entry.get("ts")), **sold)
-    _message(assembly, Role.USER, entries, last, size)
+    _message(assembly, Role.USER, entries, last, source.size)
     for refusal in ended:
         assembly.refuse(refusal)
     named = ", ".join(f"{n} {kind}" for kind, n in sorted(shown.items()))
@@ -131,7 +131,7 @@ LEAST_ALIKE, FOLLOWS = 3, 0.9
 
 
 def _calls(
-    entries: Sequence[Any], skipped: list[Skipped], shown: Counter[str]
+    entries: Sequence[Any], source: Source, shown: Counter[str]
 ) -> tuple[list[ApiRequest], list[Path], list[Refusal | None]]:
     """Every request with its entries, what was sent after the last one, and the compactions that failed after it."""
     calls: list[ApiRequest] = []
@@ -141,7 +141,7 @@ def _calls(
     for position, entry in enumerate(entries):
         kind = kind_of(entry)
         if not kind:
-            skipped.append(Skipped(1, 0, f"entry {position} neither says nor asks anything"))
+            source.skip(f"entry {position} neither says nor asks anything")
             continue
         if kind == "api_req_started":
             body = _body(entry)
@@ -177,16 +177,12 @@ def _tried(call: ApiRequest, kind: str, entry: Record, told: list[Refusal | None
     if kind in ERRORS:
         is_next = call.replied and usage_at(call.body, "cline ui")
         of, start = (told, 0) if is_next else (call.refusals, call.n_earlier)
-        _note(of, start, error_of(entry.get("text"), kind=ERRORS[kind]))
+        error = error_of(entry.get("text"), kind=ERRORS[kind])
+        # One try that failed is written down as the request's, as a question and as a retry.
+        known = (one for one in of[start:] if one and one.words and error and one.kind == error.kind)
+        of += [error] if error and not any(one.words in error.words for one in known) else []
     if kind in RETRIED:
         call.n_earlier = len(call.refusals)
-
-
-def _note(told: list[Refusal | None], start: int, error: Refusal | None) -> None:
-    """Keep an error: one try that failed is written down as the request's, as a question and as a retry."""
-    known = (one for one in told[start:] if one and one.words and error and one.kind == error.kind)
-    if error and not any(one.words in error.words for one in known):
-        told.append(error)
 
 
 def _retried(calls: list[ApiRequest], call: ApiRequest) -> None:

@@ -17,10 +17,10 @@ from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of
 from sessions.engine.reading.formats._values import Measured, Record, as_dict, count_of, parsed, seconds, text_of
-from sessions.engine.reading.jsonio import Line, dumps
+from sessions.engine.reading.jsonio import Line, Source, dumps
 from sessions.engine.reading.measure import utf8_length
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Block, Kind, Origin, Role, Skipped
+from sessions.engine.transcript.types import Block, Kind, Origin, Role
 
 AUTO, MANUAL = "auto", "manual"
 WRAPPERS = (
@@ -89,11 +89,11 @@ class Turn:
 class CodexReading:
     """What one pass over the file collects."""
 
+    source: Source
     measure: Measured
     thread: Thread = field(default_factory=Thread)
     turn: Turn = field(default_factory=Turn)
     live: list[int] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     meta: Record = field(default_factory=dict)
     model: str = ""
@@ -113,7 +113,7 @@ class CodexReading:
 
 def read_line(reading: CodexReading, line: Line, value: Record) -> None:
     """Take one line; old rollouts have items without an envelope."""
-    n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.skipped), reading.n_cut_bytes
+    n_entries, n_skipped, n_cut = len(reading.thread.entries), len(reading.source.skipped), reading.n_cut_bytes
     kind, payload = text_of(value.get("type")), value.get("payload")
     timestamp = seconds(value.get("timestamp"))
     if timestamp is not None:
@@ -133,7 +133,7 @@ def read_line(reading: CodexReading, line: Line, value: Record) -> None:
         reading.cut = cut_of(reading.model, payload.get("truncation_policy"))
     elif kind not in NOT_ITEMS:
         reading.unknown[kind] += 1
-    if len(reading.skipped) == n_skipped:
+    if len(reading.source.skipped) == n_skipped:
         blocks = [block for e in reading.thread.entries[n_entries:] for block in e.blocks]
         _tally(reading, line, value, blocks, reading.n_cut_bytes - n_cut)
 
@@ -163,7 +163,7 @@ def _read_bare(reading: CodexReading, line: Line, value: Record, kind: str) -> N
     if kind in items.ITEM_TYPES or (kind not in NOT_ITEMS and isinstance(value.get("role"), str)):
         _read_item(reading, value, line.at(), seconds(value.get("timestamp")))
     elif kind in NOT_ITEMS:
-        reading.skipped.append(line.skipped(f"a line of type {kind} without a payload"))
+        reading.source.skip(f"a line of type {kind} without a payload", line)
     elif "id" in value and not reading.meta:
         reading.meta = value
     else:

@@ -59,17 +59,12 @@ def block_of(block: Any) -> Any:
         told = as_dict(thought.get("reasoningText"))
         signed = {"signature": told["signature"]} if text_of(told.get("signature")) else {}
         return {"type": "thinking", "thinking": text_of(told.get("text")), **signed}
-    if source := _image(as_dict(held.get("image"))):
-        return {"type": "image", "source": source}
+    image = as_dict(held.get("image"))
+    if data := text_of(as_dict(image.get("source")).get("bytes")):
+        media_type = f"image/{text_of(image.get('format'))}"
+        return {"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}}
     text = dumps(held["json"]) if "json" in held else held.get("text")
     return {"type": "text", "text": text} if isinstance(text, str) else block
-
-
-def _image(image: Record) -> dict[str, Any]:
-    """The source of a picture, empty where its bytes are not there."""
-    data = text_of(as_dict(image.get("source")).get("bytes"))
-    media_type = f"image/{text_of(image.get('format'))}"
-    return {"type": "base64", "media_type": media_type, "data": data} if data else {}
 
 
 def tools_in(request: Record) -> list[Any]:

@@ -127,19 +127,14 @@ def _completion(events: Iterable[Event]) -> dict[str, Any]:
             for key in ("content", "reasoning_content", "reasoning", "refusal"):
                 if isinstance(delta.get(key), str):
                     message[key] = text_of(message.get(key)) + delta[key]
-            for call in as_list(delta.get("tool_calls")):
-                _grow_call(calls, call)
+            for piece in (one for one in as_list(delta.get("tool_calls")) if isinstance(one, dict)):
+                index = piece.get("index")
+                place = index if isinstance(index, int) and 0 <= index < MAX_INDEX else 0
+                new = {"id": "", "type": "function", "function": {"name": "", "arguments": ""}}
+                call = calls.setdefault(place, new)
+                call["id"] = text_of(piece.get("id")) or call["id"]
+                for key in ("name", "arguments"):
+                    call["function"][key] += text_of(as_dict(piece.get("function")).get(key))
     if calls:
         message["tool_calls"] = [calls[place] for place in sorted(calls)]
     return {**found, "choices": [{"index": 0, "message": message}]}
-
-
-def _grow_call(calls: dict[int, dict[str, Any]], piece: Any) -> None:
-    if not isinstance(piece, dict):
-        return
-    index = piece.get("index")
-    place = index if isinstance(index, int) and 0 <= index < MAX_INDEX else 0
-    call = calls.setdefault(place, {"id": "", "type": "function", "function": {"name": "", "arguments": ""}})
-    call["id"] = text_of(piece.get("id")) or call["id"]
-    for key in ("name", "arguments"):
-        call["function"][key] += text_of(as_dict(piece.get("function")).get(key))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -128,14 +129,5 @@ def _numbered(contents: Iterable[Content]) -> tuple[Content, ...]:
     for content in contents:
         known = (content.kind, content.call_id)
         seen[known] += bool(content.call_id)
-        if seen[known] > 1:
-            call_id = f"{content.call_id}#{seen[known]}"
-            found.append(
-                Content(
-                    content.kind, content.text, content.name, call_id, content.payload,
-                    is_error=content.is_error, target=content.target, parts=content.parts,
-                )
-            )  # fmt: skip
-        else:
-            found.append(content)
+        found.append(replace(content, call_id=f"{content.call_id}#{seen[known]}") if seen[known] > 1 else content)
     return tuple(found)

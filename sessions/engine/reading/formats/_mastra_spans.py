@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._records import inside, placed
 from sessions.engine.reading.formats._traces import decoded, result_said
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.reading.jsonio import Source, dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Role
 
 GENERATION, STEP, INFERENCE, AGENT = "model_generation", "model_step", "model_inference", "agent_run"
 GENERATIONS = (GENERATION, "llm_generation")
@@ -133,9 +133,9 @@ def spans_in(record: Record, path: Path = ()) -> Iterator[tuple[Record, Path]]:
                 yield from spans_in(value, (*path, key, position))
 
 
-def spans_of(source: Source, skipped: list[Skipped]) -> list[Span]:
+def spans_of(source: Source) -> list[Span]:
     """Every span, in order of time; of one that was written twice, the last."""
-    spans = (span_at(value, at) for value, at in placed(source, skipped, spans_in, "no span of Mastra's"))
+    spans = (span_at(value, at) for value, at in placed(source, spans_in, "no span of Mastra's"))
     found = {(span.text("traceId"), span.id): span for span in spans}
     return sorted(found.values(), key=lambda span: span.started or 0)
 

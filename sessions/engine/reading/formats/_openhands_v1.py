@@ -55,9 +55,17 @@ def contents_of_event(event: Record) -> tuple[Content, ...]:
     if kind == "SystemPromptEvent":
         return (*_parts(event.get("system_prompt")), *_parts(event.get("dynamic_context")))
     if kind == "MessageEvent":
-        return _message(event)
+        message = as_dict(event.get("llm_message"))
+        said = (*_parts(message.get("content")), *_parts(event.get("extended_content")))
+        calls = (_call(as_dict(call), "", "") for call in as_list(message.get("tool_calls")))
+        return (*_thinking(message, ""), *said, *calls)
     if kind == "ActionEvent":
-        return _action(event)
+        said = _parts(event.get("thought"))
+        named = text_of(event.get("tool_name")), text_of(event.get("tool_call_id"))
+        call = _call(as_dict(event.get("tool_call")), *named)
+        if not call.text and (action := event.get("action")) is not None:
+            call = Content(Kind.TOOL_USE, dumps(action), call.name, call.call_id, target=blocks.target_of(action))
+        return (*_thinking(event, "\n".join(content.text for content in said)), *said, call)
     if kind in ("Condensation", "CondensationSummaryEvent"):
         return _parts(event.get("summary"))
     return (_result(event),)
@@ -112,26 +120,6 @@ class CallUsage:
         """The usage of the call that was just reported, once."""
         found, self.pending = self.pending, None
         return found
-
-
-def _message(event: Record) -> tuple[Content, ...]:
-    message = as_dict(event.get("llm_message"))
-    calls = message.get("tool_calls")
-    return (
-        *_thinking(message, ""),
-        *_parts(message.get("content")),
-        *_parts(event.get("extended_content")),
-        *(_call(as_dict(call), "", "") for call in as_list(calls)),
-    )
-
-
-def _action(event: Record) -> tuple[Content, ...]:
-    said = _parts(event.get("thought"))
-    text = "\n".join(content.text for content in said)
-    call = _call(as_dict(event.get("tool_call")), text_of(event.get("tool_name")), text_of(event.get("tool_call_id")))
-    if not call.text and (action := event.get("action")) is not None:
-        call = Content(Kind.TOOL_USE, dumps(action), call.name, call.call_id, target=blocks.target_of(action))
-    return (*_thinking(event, text), *said, call)
 
 
 def _thinking(holder: Record, said: str) -> tuple[Content, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from sessions.engine.base.errors import UnreadableInput
@@ -26,20 +27,20 @@ def first_objects(head: Head) -> list[dict[str, Any]]:
 
 
 def objects(
-    source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
+    source: Source, fits: Callable[[Record], bool] | None = None, reason: str = ""
 ) -> Iterator[tuple[Line, dict[str, Any]]]:
-    """Every line that is a JSON object; ``skipped`` receives the others, and with ``reason`` those that do not fit."""
-    for line, value in values(source, skipped):
+    """Every line that is a JSON object; ``source`` skips the others, and with ``reason`` those that do not fit."""
+    for line, value in values(source):
         if not isinstance(value, dict):
-            skipped.append(line.skipped(f"not an object but {NAMES.get(type(value), 'null')}"))
+            source.skip(f"not an object but {NAMES.get(type(value), 'null')}", line)
         elif fits is None or fits(value):
             yield line, value
         else:
-            skipped.append(line.skipped(reason))
+            source.skip(reason, line)
 
 
-def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]:
-    """Every line that is JSON; ``skipped`` receives the others, blank lines excepted.
+def values(source: Source) -> Iterator[tuple[Line, Any]]:
+    """Every line that is JSON; ``source`` skips the others, blank lines excepted.
 
     Objects that stand on one line with no newline between them are as many lines.  A last line that is cut off is
     normal while a session is live, and is named as such (formats 1.2).
@@ -48,7 +49,7 @@ def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]
     for line in source.lines():
         if line.data is None:
             cut_off = None
-            skipped.append(line.skipped(too_long(line)))
+            source.skip(too_long(line), line)
         elif not line.blank:
             cut_off = None
             try:
@@ -58,54 +59,54 @@ def values(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Line, Any]]
                 yield from parts
                 if not parts:
                     cut_off = line if problem.reason == CUT else None
-                    skipped.append(line.skipped(problem.reason, problem.position))
+                    source.skipped.append(line.skipped(problem.reason, problem.position))
                 continue
             yield line, value
         elif b"\0" in line.data:
-            skipped.append(line.skipped(f"{line.length:,} NUL or blank bytes"))
+            source.skip(f"{line.length:,} NUL or blank bytes", line)
     if cut_off:
-        skipped[-1:] = [Skipped(skipped[-1].line, skipped[-1].offset, f"truncated last line: {CUT}")]
+        source.skipped[-1] = replace(source.skipped[-1], reason=f"truncated last line: {CUT}")
 
 
 def records(
-    source: Source, skipped: list[Skipped], fits: Callable[[Record], bool] | None = None, reason: str = ""
+    source: Source, fits: Callable[[Record], bool] | None = None, reason: str = ""
 ) -> Iterator[tuple[dict[str, Any], Origin]]:
     """Every record that is an object, with its origin: a line, the document, or an entry of a list; see ``objects``."""
     document, whole = source.head().document, Origin(1, 0, source.size)
     found: Iterator[tuple[dict[str, Any], Origin]]
     if document is None:
-        found = ((value, line.at()) for line, value in objects(source, skipped))
+        found = ((value, line.at()) for line, value in objects(source))
     elif isinstance(document, dict):
         found = iter([(document, whole)])
     else:
-        found = objects_in(as_list(document), whole, skipped)
+        found = objects_in(as_list(document), whole, source)
     for record, origin in found:
         if fits is None or fits(record):
             yield record, origin
         else:
-            skipped.append(Skipped(origin.line, origin.offset, reason))
+            source.skip(reason, origin)
 
 
 def placed(
-    source: Source, skipped: list[Skipped], parts_in: Callable[[Record], Iterable[tuple[Part, Path]]], reason: str
+    source: Source, parts_in: Callable[[Record], Iterable[tuple[Part, Path]]], reason: str
 ) -> Iterator[tuple[Part, Origin]]:
-    """What each record holds, with its place; ``skipped`` receives those that hold nothing, for that reason."""
-    for record, origin in records(source, skipped):
+    """What each record holds, with its place; ``source`` skips those that hold nothing, for that reason."""
+    for record, origin in records(source):
         found = [(part, inside(origin, *path)) for part, path in parts_in(record)]
         if not found:
-            skipped.append(Skipped(origin.line, origin.offset, reason))
+            source.skip(reason, origin)
         yield from found
 
 
 def objects_in(
-    entries: Iterable[Any], whole: Origin, skipped: list[Skipped], noun: str = "entry"
+    entries: Iterable[Any], whole: Origin, source: Source, noun: str = "entry"
 ) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """The objects of a list at ``whole``, each with its place; ``skipped`` receives what is none, by that noun."""
+    """The objects of a list at ``whole``, each with its place; ``source`` skips what is none, by that noun."""
     for position, value in enumerate(entries):
         if isinstance(value, dict):
             yield value, inside(whole, position)
         else:
-            skipped.append(Skipped(whole.line, whole.offset, f"{noun} {position} is not an object"))
+            source.skip(f"{noun} {position} is not an object", whole)
 
 
 def first_records(head: Head) -> list[dict[str, Any]]:
@@ -178,9 +179,9 @@ def streamed(head: Head) -> list[dict[str, Any]]:
     return found if len(found) > len(skipped) else []
 
 
-def events(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:
-    """Every event's JSON object with where it stands, a line of JSON alone too; ``skipped`` receives the others."""
-    return _events(source.lines(), skipped)
+def events(source: Source) -> Iterator[tuple[dict[str, Any], Origin]]:
+    """Every event's JSON object with where it stands, a line of JSON alone too; ``source`` skips the others."""
+    return _events(source.lines(), source.skipped)
 
 
 def _events(lines: Iterable[Line], skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Origin]]:

@@ -142,7 +142,11 @@ def session_of(thread: Thread, *, id: str = "", left: str = LEFT, **facts: Any) 
     made, n_left = Assembly(lambda _: ()), len(thread.entries) - len(kept)
     made.warnings += facts.pop("warnings", ())
     made.note(n_left, f"{left}: {n_left}; their requests are counted")
-    made.messages = _messages(thread, kept)
+    taken: set[str] = set()
+    for index, entry in enumerate(thread.entries[place] for place in kept):
+        native = _unique_id(entry, taken)
+        said = entry.role, entry.blocks, entry.origins, entry.preview, entry.timestamp, entry.typed, entry.meta
+        made.messages.append(Message(index, native, *said, summary=entry.summary, compaction=entry.compaction))
     made.requests = [_request(i, call, kept, len(thread.entries)) for i, (_, call) in enumerate(calls)]
     indices, kept_in_all = {place: index for index, place in enumerate(kept)}, Kept()
     for mark in thread.marks:
@@ -153,17 +157,6 @@ def session_of(thread: Thread, *, id: str = "", left: str = LEFT, **facts: Any) 
     made.cleared = [(what, bisect_left(kept, at), bisect_left(numbers, n)) for what, at, n in thread.cleared]
     made.title = next((thread.entries[place].title for place in kept if thread.entries[place].title), "")
     return made.transcript(id, **facts)
-
-
-def _messages(thread: Thread, kept: Sequence[int]) -> list[Message]:
-    taken: set[str] = set()
-    messages = []
-    for index, place in enumerate(kept):
-        entry = thread.entries[place]
-        native = _unique_id(entry, taken)
-        said = entry.role, entry.blocks, entry.origins, entry.preview, entry.timestamp, entry.typed, entry.meta
-        messages.append(Message(index, native, *said, summary=entry.summary, compaction=entry.compaction))
-    return messages
 
 
 def _unique_id(entry: Entry, taken: set[str]) -> str:

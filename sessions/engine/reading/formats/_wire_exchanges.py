@@ -254,12 +254,9 @@ def _replied(response: Record, origin: Origin | None) -> list[CallMessage]:
 def _is_content(item: Any) -> bool:
     """Whether a value is a content of Gemini's API: parts that name no type, and nothing else that is said."""
     held = as_dict(item)
-    parts = held.get("parts")
-    return (
-        isinstance(parts, list)
-        and not {"content", "tool_calls"} & held.keys()
-        and not any("type" in as_dict(part) for part in parts)
-    )
+    if not isinstance(held.get("parts"), list) or {"content", "tool_calls"} & held.keys():
+        return False
+    return not any("type" in as_dict(part) for part in held["parts"])
 
 
 def _status(record: Record) -> int:

@@ -23,7 +23,7 @@ from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of, written
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 SAID = {"agent_message_chunk", "agent_thought_chunk", "tool_call"}
 CALLED = ("tool_call", "tool_call_update")
@@ -218,11 +218,10 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         sessions: dict[str, _Session] = defaultdict(lambda: _Session(measure))
         asked: dict[str, str] = {}
         newest = ""
-        for line, held in objects(source, skipped):
+        for line, held in objects(source):
             value, outer = _message(held)
             is_text = bool(outer) and isinstance(held[outer[0]], str)
             origin = line.at(*outer)
@@ -238,10 +237,10 @@ class _Format(Format):
             elif isinstance(value.get("error"), dict):
                 sessions[asked.get(str(value.get("id")), newest)].failed(value["error"])
             elif "method" not in value and "result" not in value:
-                skipped.append(Skipped(origin.line, origin.offset, "neither a message nor an update of the protocol"))
+                source.skip("neither a message nor an update of the protocol", origin)
         found = [session.finish(key or stem_of(source.name)) for key, session in sessions.items()]
         notes = noted((any("tag" in value for value in first_objects(source.head())), TITLES_ALONE))
-        return read_as(found, skipped, "no prompts or updates of a session", warnings=notes)
+        return read_as(found, "no prompts or updates of a session", warnings=notes)
 
     contents = all_values(lambda values, _: update_contents(values))
 

@@ -14,21 +14,13 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
+from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import result_of, tool_use
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, plain_keys
 from sessions.engine.reading.formats._counts import usage_at
-from sessions.engine.reading.formats._records import (
-    events,
-    first_records,
-    inside,
-    records,
-    stem_of,
-    streamed,
-    unread_notes,
-)
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 EVENTS = words("""
     TEXT_MESSAGE_START TEXT_MESSAGE_CONTENT TEXT_MESSAGE_END TEXT_MESSAGE_CHUNK THINKING_START THINKING_END
@@ -50,7 +42,7 @@ class _Format(Format):
     coverage = Coverage(usage=PARTLY, live=YES, error="RUN_ERROR")
 
     def sniff(self, head: Head) -> Sniff | None:
-        found = first_records(head) or streamed(head)
+        found = files.first_records(head) or files.streamed(head)
         kinds = [kind for value in found if (kind := text_of(value.get("type"))) in EVENTS]
         if 10 * len(kinds) < 9 * len(found) or not kinds:
             return None
@@ -60,15 +52,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session: the runs of a thread, one after another."""
-        skipped: list[Skipped] = []
         reading = _Reading(Assembly(measure))
-        is_stream = bool(streamed(source.head()))
-        for event, origin in events(source, skipped) if is_stream else records(source, skipped):
+        is_stream = bool(files.streamed(source.head()))
+        for event, origin in files.events(source) if is_stream else files.records(source):
             reading.take(event, origin)
         reading.end()
-        transcript = reading.history.transcript(reading.thread or stem_of(source.name))
-        notes = unread_notes(reading.unknown)
-        return read_as([transcript], skipped, "no message of a run", warnings=notes)
+        transcript = reading.history.transcript(reading.thread or files.stem_of(source.name))
+        notes = files.unread_notes(reading.unknown)
+        return read_as([transcript], "no message of a run", warnings=notes)
 
     contents = all_values(lambda values, _: _contents(values))
 
@@ -102,7 +93,7 @@ class _Reading:
             for position, entry in enumerate(map(as_dict, as_list(as_dict(event.get("input")).get("messages")))):
                 # A message that a run was started with, unless an earlier run told it.
                 native, role = text_of(entry.get("id")), ROLES.get(text_of(entry.get("role")))
-                contents, place = _contents([entry]), inside(origin, "input", "messages", position)
+                contents, place = _contents([entry]), files.inside(origin, "input", "messages", position)
                 if role is not None and contents and not (native and native in self.known):
                     self.known.add(native)
                     self.history.say(role, contents, [place], id=native)

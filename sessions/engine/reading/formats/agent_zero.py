@@ -69,7 +69,7 @@ class _Format(Format):
             history.note(tokens, f"Agent Zero's {OWN_ESTIMATE} of its last prompt: {tokens:,} tokens")
             facts = {"parent_id": name} if position else {"title": text_of(document.get("name"))}
             made.append(history.transcript(f"{name}/{position}" if position else name, **facts))
-        return read_as(made, [], "no agent with a history")
+        return read_as(made, "no agent with a history")
 
     contents = all_values(lambda values, message: _summaries(values) if message.summary else _contents(values[0]))
 

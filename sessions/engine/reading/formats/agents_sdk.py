@@ -33,7 +33,6 @@ from sessions.engine.transcript.types import (
     Parsed,
     Request,
     Role,
-    Skipped,
     Transcript,
     Usage,
 )
@@ -103,10 +102,9 @@ def _span_contents(span: Record, role: Role) -> tuple[Content, ...]:
 
 def _traces(source: Source, measure: Measured) -> Parsed:
     """The conversations of the traces: those of one group are one, an agent that a tool ran is its own."""
-    skipped: list[Skipped] = []
     held: dict[str, tuple[Record, Origin]] = {}
     traces: dict[str, Record] = {}
-    for record, origin in files.records(source, skipped):
+    for record, origin in files.records(source):
         inner = [(value, files.inside(origin, *path)) for value, path in _spans_in(record)]
         # What a processor told at a span's start it tells again, whole, at its end.
         held |= {text_of(one[0].get("id")) or f"#{len(held) + n}": one for n, one in enumerate(inner)}
@@ -117,7 +115,7 @@ def _traces(source: Source, measure: Measured) -> Parsed:
         told = {text_of(one.get("id")) or text_of(one.get("trace_id")): one for one in own}
         traces |= told
         if not inner and not told:
-            skipped.append(Skipped(origin.line, origin.offset, "a record that is no span"))
+            source.skip("a record that is no span", origin)
     spans = sorted((_span(*one, traces) for one in held.values()), key=lambda span: span.started or 0)
     if not any(span.kind in CALLS for span in spans):
         raise files.misread("no model call among the spans")
@@ -126,7 +124,7 @@ def _traces(source: Source, measure: Measured) -> Parsed:
     bare = [span for span in spans if span.group not in told_groups]
     found = [*_told(said, measure, files.stem_of(source.name)), *_bare(bare, traces, measure)]
     unknown = Counter(span.kind for span in spans if span.kind not in KINDS)
-    return read_as(found, skipped, "no model call among the spans", warnings=files.unread_notes(unknown))
+    return read_as(found, "no model call among the spans", warnings=files.unread_notes(unknown))
 
 
 def _span(value: Record, origin: Origin, traces: Mapping[str, Record]) -> Span:
@@ -263,10 +261,8 @@ def _counted(session: Transcript, turns: Mapping[int, Record]) -> Transcript:
     told: dict[int, Usage | None] = {}
     sums = [0, 0, 0]
     for counts, requests_of in calls.values():
-        usage, n = (
-            openai_usage({**counts, **{key: decoded(counts.get(key)) for key in DETAILS}}),
-            count_of(counts.get("requests")),
-        )
+        usage = openai_usage({**counts, **{key: decoded(counts.get(key)) for key in DETAILS}})
+        n = count_of(counts.get("requests"))
         if n == len(requests_of) == 1:
             told[requests_of[0].index] = usage
         elif usage:
@@ -311,19 +307,18 @@ class _Format(Format):
         if source.database() is None:
             return _traces(source, measure)
         said: dict[str, list[CallMessage]] = {}
-        skipped: list[Skipped] = []
         for row, origin in files.rows_of(source, MESSAGES, "ORDER BY id"):
             value = decoded(row.get(DATA))
             if isinstance(value, dict):
                 message = said_at(value, files.inside(origin, DATA), seconds(row.get("created_at")))
                 said.setdefault(text_of(row.get("session_id")), []).append(message)
             else:
-                skipped.append(Skipped(1, 0, f"row {row.get('id')} holds no item"))
+                source.skip(f"row {row.get('id')} holds no item")
         found: list[Transcript] = []
         turns = _turns(source)
         for native, messages in said.items():
             made = traced.sessions_of([TracedCall(messages, [], is_log=True)], measure, stem=native, runs=True)
             found += (_counted(session, turns) for session in made)
-        return Parsed(tuple(found), tuple(skipped))
+        return Parsed(tuple(found))
 
     contents = all_values(_contents)

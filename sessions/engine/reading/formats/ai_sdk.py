@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._counts import first_count, sdk_usage, usag
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
 
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
 STEPS = "steps"
@@ -49,19 +49,18 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session for every record with messages; messages that stand alone are one session."""
-        skipped: list[Skipped] = []
         stem, flat = stem_of(source.name), Reading(measure)
         found: list[Transcript] = []
         listed = source.head().document
         if isinstance(listed, list) and _result_steps({STEPS: listed}):
             # The steps alone, as a program keeps them of a result.
             _read_steps(flat.history, {STEPS: listed}, Origin(1, 0, source.size), ())
-            return read_as([flat.finish(stem, "")], skipped)
-        for record, origin in records(source, skipped):
+            return read_as([flat.finish(stem, "")])
+        for record, origin in records(source):
             if isinstance(record.get("messages"), list):
                 reading = Reading(measure)
                 for position, entry in enumerate(record["messages"]):
-                    reading.take(entry, inside(origin, "messages", position), skipped)
+                    reading.take(entry, inside(origin, "messages", position), source)
                 title = text_of(record.get("title"))
                 found.append(reading.finish(text_of(record.get("id")) or stem, title))
             elif _result_steps(record):
@@ -69,9 +68,9 @@ class _Format(Format):
                 _read_steps(reading.history, record, origin, (STEPS,))
                 found.append(reading.finish(stem, ""))
             else:
-                flat.take(record, origin, skipped)
+                flat.take(record, origin, source)
         found.append(flat.finish(stem, ""))
-        return read_as(found, skipped, "no messages of the AI SDK")
+        return read_as(found, "no messages of the AI SDK")
 
     contents = each_place(lambda value, origin, message: _blocks(value, origin, message.role))
 
@@ -91,10 +90,10 @@ class Reading:
         self.n_shown = 0
         self.n_usage = 0
 
-    def take(self, entry: Any, origin: Origin, skipped: list[Skipped]) -> None:
-        """A message at ``origin``; ``skipped`` receives what is none."""
+    def take(self, entry: Any, origin: Origin, source: Source) -> None:
+        """A message at ``origin``; ``source`` skips what is none."""
         if not _is_entry(entry):
-            skipped.append(Skipped(origin.line, origin.offset, "no message with a role and content or parts"))
+            source.skip("no message with a role and content or parts", origin)
             return
         self.n_usage += any("usage" in key.lower() for key in as_dict(entry.get("metadata")))
         if isinstance(entry.get("parts"), list):
@@ -205,7 +204,10 @@ def _read_steps(history: Assembly, record: Record, origin: Origin, path: tuple[s
     for n, step in enumerate(steps):
         place, told = inside(origin, *path, n), as_dict(step.get("response"))
         time, model = seconds(told.get("timestamp")), text_of(told.get("modelId"))
-        facts: dict[str, Any] = {"usage": _step_usage(step), "model": model, "response_id": text_of(told.get("id"))}
+        # The provider's own counts where they are passed on, else the SDK's, whose input includes the cache from 6 on.
+        own = as_dict(as_dict(step.get("providerMetadata")).get("anthropic"))
+        usage = usage_of(own.get("usage")) or sdk_usage(step.get("usage"))
+        facts: dict[str, Any] = {"usage": usage, "model": model, "response_id": text_of(told.get("id"))}
         history.answer(_step_contents(step, Role.ASSISTANT), [place], timestamp=time, **facts)
         if results := _step_contents(step, Role.USER):
             history.add(Role.USER, results, [place], timestamp=time)
@@ -214,9 +216,3 @@ def _read_steps(history: Assembly, record: Record, origin: Origin, path: tuple[s
         history.event(EventKind.SESSION_END, f'{CUT_OFF}: it ends with "{reason}"')
     total = first_count(as_dict(record.get("totalUsage")), "inputTokens", "promptTokens")
     history.note(total, f"totalUsage has {total:,} input tokens, the sum of {counted(len(steps), 'step')} and no size")
-
-
-def _step_usage(step: Record) -> Usage | None:
-    """The provider's own counts where they are passed on, else the SDK's, whose input includes the cache from 6 on."""
-    own = as_dict(as_dict(step.get("providerMetadata")).get("anthropic"))
-    return usage_of(own.get("usage")) or sdk_usage(step.get("usage"))

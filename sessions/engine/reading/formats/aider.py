@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import stem_of
 from sessions.engine.reading.jsonio import TEXT, Head, Line, Source, too_long
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 START = "# aider chat started at "
 USER, OUTPUT = "#### ", ">"
@@ -51,11 +51,10 @@ class _Format(Format):
         return Sniff(95, "line 1 says when an aider chat started") if text.startswith(START.encode()) else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         sessions: list[_Reading] = []
         for line in source.lines():
             if line.data is None:
-                skipped.append(line.skipped(too_long(line)))
+                source.skip(too_long(line), line)
                 continue
             text = line.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
             if text.startswith(START):
@@ -63,8 +62,8 @@ class _Format(Format):
             elif sessions:
                 sessions[-1].take(text, line)
             elif text.strip():
-                skipped.append(line.skipped("stands before the first start of aider"))
-        return read_as([reading.finish(stem_of(source.name)) for reading in sessions], skipped)
+                source.skip("stands before the first start of aider", line)
+        return read_as([reading.finish(stem_of(source.name)) for reading in sessions])
 
     contents = each_value(lambda value: [Content(Kind.TEXT, text=_said(value))] if isinstance(value, str) else [])
 

@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._records import first_records, has_columns,
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.transcript.recorded_events import OWN_COUNT, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 ASKED, ANSWERED = ("Prompt", "ToolUseResults", "CancelledToolUses"), ("ToolUse", "Response")
 TABLES = ("conversations_v2", "conversations")
@@ -45,20 +45,15 @@ def q_contents(value: Any) -> tuple[Content, ...]:
     for kind, held in (message | as_dict(message.get("content"))).items():
         inner = as_dict(held)
         if kind in ANSWERED:
-            found += _answer(inner)
+            thinking = as_dict(inner.get("thinking"))
+            thought = as_dict(next((one for one in thinking.values() if isinstance(one, dict)), thinking))
+            found += text_blocks(text_of(thought.get("text")), Kind.THINKING, text_of(thought.get("signature")))
+            found += (*text_blocks(text_of(inner.get("content"))), *map(call_of, as_list(inner.get("tool_uses"))))
         elif kind in ASKED:
             found += [_result(as_dict(result)) for result in as_list(inner.get("tool_use_results"))]
             found += text_blocks(text_of(inner.get("prompt")))
     found += [_image(as_dict(image)) for image in as_list(message.get("images"))]
     return (*found, *text_blocks(text_of(message.get("additional_context"))))
-
-
-def _answer(inner: Record) -> list[Content]:
-    thinking = as_dict(inner.get("thinking"))
-    thought = as_dict(next((held for held in thinking.values() if isinstance(held, dict)), thinking))
-    found = text_blocks(text_of(thought.get("text")), Kind.THINKING, text_of(thought.get("signature")))
-    found += text_blocks(text_of(inner.get("content")))
-    return [*found, *map(call_of, as_list(inner.get("tool_uses")))]
 
 
 def _result(result: Record) -> Content:
@@ -108,12 +103,11 @@ class _Format(Format):
         return Sniff(95, f"{found} conversations with next_message, history and transcript") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         found: dict[str, Transcript] = {}
-        for record, origin in _conversations(source, skipped):
+        for record, origin in _conversations(source):
             session = _session(record, origin, stem_of(source.name), measure)
             found.setdefault(session.id, session)
-        return read_as(found.values(), skipped, "no conversation with a history")
+        return read_as(found.values(), "no conversation with a history")
 
     contents = each_value(q_contents)
 
@@ -123,10 +117,10 @@ def _is_conversation(record: Record) -> bool:
     return known and isinstance(record.get("transcript"), list) and "next_message" in record
 
 
-def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
+def _conversations(source: Source) -> Iterator[tuple[Record, Origin]]:
     database = source.database()
     if database is None:
-        yield from records(source, skipped, _is_conversation, "no conversation: it has no history and transcript")
+        yield from records(source, _is_conversation, "no conversation: it has no history and transcript")
         return
     for table in TABLES:
         for row, origin in rows_of(source, table) if table in database.tables else ():
@@ -134,7 +128,7 @@ def _conversations(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Rec
             if isinstance(value, dict) and _is_conversation(value):
                 yield value, inside(origin, "value")
             else:
-                skipped.append(Skipped(1, 0, f"a row of {table} that is no conversation"))
+                source.skip(f"a row of {table} that is no conversation")
 
 
 def _session(record: Record, origin: Origin, stem: str, measure: Measured) -> Transcript:

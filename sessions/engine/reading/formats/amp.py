@@ -23,7 +23,7 @@ from sessions.engine.reading.formats._values import (
     text_of,
     written,
 )
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "info": Role.USER}
 OWN_KEYS = ("messageId", "state", "meta")
@@ -54,12 +54,12 @@ class _Format(Format):
         document = source.document()
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
             raise misread("not a thread: no list of messages")
-        history, skipped = Assembly(measure), list[Skipped]()
+        history = Assembly(measure)
         for position, entry in enumerate(document["messages"]):
             if _is_entry(entry):
                 _add(history, entry, Origin(1, 0, source.size, ("messages", position)))
             else:
-                skipped.append(Skipped(1, 0, f"message {position} has no role and content of Amp's"))
+                source.skip(f"message {position} has no role and content of Amp's")
         links = map(as_dict, as_list(document.get("relationships")))
         related = [(text_of(link.get("type")) or "unknown", text_of(link.get("threadID"))) for link in links]
         history.warnings += [f"Related thread ({kind}): {thread}" for kind, thread in related if thread]
@@ -74,7 +74,7 @@ class _Format(Format):
             title=text_of(document.get("title")),
             client=text_of(platform.get("clientVersion")),
         )
-        return Parsed((transcript,) if history.messages else (), tuple(skipped))
+        return Parsed((transcript,) if history.messages else ())
 
     contents = each_value(_contents)
 

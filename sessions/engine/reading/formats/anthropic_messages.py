@@ -13,6 +13,7 @@ from typing import Any
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source
 from sessions.engine.reading.formats import _anthropic_blocks as anthropic
+from sessions.engine.reading.formats import _wire_exchanges as wire
 from sessions.engine.reading.formats._call_sessions import sessions_of
 from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edits_of, iterations
 from sessions.engine.reading.formats._counts import usage_of
@@ -20,14 +21,7 @@ from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, 
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._records import events, misread, pair_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
-from sessions.engine.reading.formats._wire_exchanges import (
-    HttpExchange,
-    call_at,
-    exchange_at,
-    is_anthropic_pair,
-    wire_contents,
-)
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Usage
 
 Placed = tuple[dict[str, Any], Origin]
 
@@ -49,14 +43,14 @@ def sniff_events(head: Head) -> str:
     return f"{n_events} {form} of a streamed response, such as message_start" if 2 * n_events > len(found) else ""
 
 
-def event_places(source: Source, skipped: list[Skipped]) -> list[Placed]:
+def event_places(source: Source) -> list[Placed]:
     """The events of a streamed response with their places; empty where the file holds none."""
     head = source.head()
     if not sniff_events(head):
         return []
     if isinstance(head.document, list):
         return [(value, Origin(1, 0, source.size, (i,))) for i, value in enumerate(head.document) if _is_ours(value)]
-    return [(value, origin) for value, origin in events(source, skipped) if _is_ours(value)]
+    return [(value, origin) for value, origin in events(source) if _is_ours(value)]
 
 
 def streamed_calls(places: Sequence[Placed]) -> Iterator[TracedCall]:
@@ -110,14 +104,13 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session of the request's messages and the reply; pairs and events are put together first."""
-        skipped: list[Skipped] = []
-        if places := event_places(source, skipped):
+        if places := event_places(source):
             calls = list(streamed_calls(places))
         elif isinstance(document := source.document(), list):
-            calls = _pairs(document, source.size, skipped)
+            calls = _pairs(document, source)
         else:
             calls = [_call(as_dict(document), Origin(1, 0, source.size))]
-        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one entry of ``messages``, of the reply, or of the events that stream it."""
@@ -125,7 +118,7 @@ class _Format(Format):
         # What is sent may look like an event where it is damaged.
         if all(map(is_event, values)) and "messages" not in path:
             return anthropic.contents_of(response_of(values).get("content"))
-        return tuple(content for value in values for content in wire_contents(value, path))
+        return tuple(content for value in values for content in wire.wire_contents(value, path))
 
 
 def _call(document: Record, whole: Origin) -> TracedCall:
@@ -135,7 +128,7 @@ def _call(document: Record, whole: Origin) -> TracedCall:
         raise misread("neither a Messages request nor a response")
     place: Path = ("request",) if "request" in document or "response" in document else ()
     came, record = response or document.get("response"), document if place else {}
-    call = call_at(HttpExchange(record, request or {}, place, came, place and ("response",)), whole)
+    call = wire.call_at(wire.HttpExchange(record, request or {}, place, came, place and ("response",)), whole)
     own = as_dict(response)
     # The top level may report nothing: then the last message's iteration counts.
     call.usage = usage_of(own.get("usage")) or next(iter(_spent(own, "message")[::-1]), None)
@@ -180,15 +173,16 @@ def _sniff_several(head: Head) -> Sniff | None:
     if streamed := sniff_events(head):
         return Sniff(90, streamed)
     document = as_list(head.document)
-    pairs = sum(is_anthropic_pair(exchange) for item in document if (exchange := exchange_at(item)) is not None)
+    pairs = sum(wire.is_anthropic_pair(one) for item in document if (one := wire.exchange_at(item)) is not None)
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
 
 
-def _pairs(document: Sequence[Any], size: int, skipped: list[Skipped]) -> list[TracedCall]:
+def _pairs(document: Sequence[Any], source: Source) -> list[TracedCall]:
     """The calls of a list of requests with their responses."""
-    found = list(enumerate(map(exchange_at, document)))
-    skipped += [Skipped(1, 0, f"entry {n} is no request with its response") for n, one in found if one is None]
-    calls = [call_at(one, Origin(1, 0, size, (n,))) for n, one in found if one is not None]
+    found = list(enumerate(map(wire.exchange_at, document)))
+    for n in [n for n, one in found if one is None]:
+        source.skip(f"entry {n} is no request with its response")
+    calls = [wire.call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
     if not calls:
         raise misread("a list without Messages API pairs or events")
     return calls

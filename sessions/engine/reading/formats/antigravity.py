@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import as_read, blocks_of, plain_part, title_of, tool_use, with_id
 from sessions.engine.reading.formats._records import first_objects, folders_of, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 USER, REPLY, CHECKPOINT, ERROR = "USER_INPUT", "PLANNER_RESPONSE", "CHECKPOINT", "ERROR_MESSAGE"
 SAID = frozenset({USER, REPLY, CHECKPOINT, ERROR, "CONVERSATION_HISTORY", "SYSTEM_MESSAGE"})
@@ -30,7 +30,6 @@ class AntigravityReading:
     """What one pass over the file collects; ``open`` are the calls of the newest reply without a result yet."""
 
     history: Assembly
-    skipped: list[Skipped] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     model: str = ""
@@ -58,7 +57,7 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One session; its id is that of the folder under ``brain``, else the file's name."""
         reading = AntigravityReading(Assembly(measure))
-        for line, value in objects(source, reading.skipped, _is_step, "not a step with an index, source and type"):
+        for line, value in objects(source, _is_step, "not a step with an index, source and type"):
             _read(reading, value, line.at())
         history, n_cut = reading.history, reading.n_cut
         history.note(n_cut, f"Steps whose text was cut when it was recorded: {n_cut:,}; sizes are at least")
@@ -66,7 +65,7 @@ class _Format(Format):
         after = [folder for brain, folder in itertools.pairwise(folders_of(source.name)) if brain == "brain"]
         transcript = history.transcript(after[-1] if after else stem_of(source.name))
         notes = tuple(f"Steps of type {kind}: {n:,}, not messages" for kind, n in reading.left_out.items())
-        return read_as([transcript], reading.skipped, warnings=notes)
+        return read_as([transcript], warnings=notes)
 
     contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 

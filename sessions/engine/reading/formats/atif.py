@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import inside, misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 TOKEN_ARRAYS = ("prompt_token_ids", "completion_token_ids", "logprobs")
 MAX_NESTED = 20
@@ -93,9 +93,8 @@ def _part(part: Any) -> Content:
 class File:
     """What reading a file needs everywhere; ``sessions`` are the ids of the trajectories that it holds side by side."""
 
-    size: int
+    source: Source
     measure: Measured
-    skipped: list[Skipped] = field(default_factory=list)
     sessions: set[str] = field(default_factory=set)
 
 
@@ -125,7 +124,7 @@ class _Format(Format):
         parts = _parts(document) or [(document, ())]
         if not _is_trajectory(parts[0][0]):
             raise misread("no ATIF trajectory: it has no list of steps")
-        file, home = File(source.size, measure), ""
+        file, home = File(source, measure), ""
         file.sessions = {text_of(part.get("session_id")) for part, _ in parts}
         told = [pair for step in parts[0][0]["steps"] for pair in references(step)]
         calls = {text_of(ref.get("session_id")) or text_of(ref.get("trajectory_id")): call for ref, call in told}
@@ -135,7 +134,7 @@ class _Format(Format):
             native_id = named or (f"{stem_of(source.name)}.{number}" if number else stem_of(source.name))
             found += _trajectories(part, path, native_id, (home, calls.get(named, "") if home else ""), file)
             home = home or native_id
-        return Parsed(with_unique_ids(found), tuple(file.skipped))
+        return Parsed(with_unique_ids(found))
 
     contents = each_place(
         lambda value, origin, _: (observed_contents if origin.path[-1] == "observation" else step_contents)(value)
@@ -182,7 +181,7 @@ def _trajectories(
     for position, child in enumerate(children):
         place = (*path, "subagent_trajectories", position)
         if not _is_trajectory(child) or len(place) > 2 * MAX_NESTED:
-            file.skipped.append(Skipped(1, 0, f"sub-trajectory {position} has no steps, or is nested too deep"))
+            file.source.skip(f"sub-trajectory {position} has no steps, or is nested too deep")
             continue
         name = text_of(child.get("trajectory_id"))
         child_id = name or text_of(child.get("session_id")) or f"{native_id}.{position}"
@@ -192,7 +191,9 @@ def _trajectories(
 def _assembled(document: Record, path: Path, file: File) -> Assembly:
     assembly = Assembly(file.measure)
     model = text_of(as_dict(document.get("agent")).get("model_name"))
-    for step, place in objects_in(document["steps"], Origin(1, 0, file.size, (*path, "steps")), file.skipped, "step"):
+    for step, place in objects_in(
+        document["steps"], Origin(1, 0, file.source.size, (*path, "steps")), file.source, "step"
+    ):
         if is_compaction(step):
             # Its summary is what the step observed; in a continuation it is in the next file.
             boundary, made = len(assembly.messages), len(assembly.compactions)

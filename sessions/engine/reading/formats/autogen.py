@@ -13,23 +13,14 @@ from typing import Any
 
 from sessions.engine.base.words import words
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, each_value
+from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import opaque, result_of, text_blocks, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
-from sessions.engine.reading.formats._records import (
-    first_records,
-    has_columns,
-    inside,
-    objects_in,
-    records,
-    rows_of,
-    stem_of,
-    unread_notes,
-)
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 ROLES = {
     "SystemMessage": Role.SYSTEM, "UserMessage": Role.USER, "AssistantMessage": Role.ASSISTANT,
@@ -73,10 +64,11 @@ class _Format(Format):
     coverage = Coverage(images=YES, usage=YES, refusals=PARTLY, error="run.error_message of Studio's database")
 
     def sniff(self, head: Head) -> Sniff | None:
-        if has_columns(head, "message", "config", "session_id") and has_columns(head, "run", "error_message", "task"):
+        has_runs = files.has_columns(head, "run", "error_message", "task")
+        if has_runs and files.has_columns(head, "message", "config", "session_id"):
             return Sniff(94, "a database with messages that have a config, and runs with an error_message")
         document = as_dict(head.document)
-        found = [as_dict(one) for one in as_list(document.get("messages")) or first_records(head)]
+        found = [as_dict(one) for one in as_list(document.get("messages")) or files.first_records(head)]
         known = [
             one["type"]
             for one in found
@@ -91,7 +83,7 @@ class _Format(Format):
         return Sniff(0, f"a {document['type']} of AutoGen, but no agent's context of messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        found, skipped = [], list[Skipped]()
+        found = []
         if "run" in source.head().tables:
             return _studio(source, measure)
         if text_of(as_dict(source.head().document).get("type")) not in STATES:
@@ -104,11 +96,11 @@ class _Format(Format):
                 role = ROLES.get(text_of(as_dict(message).get("type")))
                 origin = Origin(1, 0, source.size, (*path, position))
                 if role is None:
-                    skipped.append(Skipped(1, 0, f"message {position} of {name} has no type of AutoGen's"))
+                    source.skip(f"message {position} of {name} has no type of AutoGen's")
                 else:
                     history.say(role, _contents(message), [origin], {"usage": usage})
             found.append(history.transcript(name))
-        return read_as(found, skipped, "no agent's context of messages")
+        return read_as(found, "no agent's context of messages")
 
     contents = each_value(_contents)
 
@@ -140,34 +132,33 @@ class _Run:
 
 def _run(source: Source, measure: Measured) -> Parsed:
     """The messages of one run."""
-    skipped: list[Skipped] = []
     run = _Run(measure)
-    for record, origin in records(source, skipped):
-        listed = as_list(record.get("messages"))
-        several = objects_in(listed, inside(origin, "messages"), skipped, "message") if listed else [(record, origin)]
+    for record, origin in files.records(source):
+        listed, at = as_list(record.get("messages")), files.inside(origin, "messages")
+        several = files.objects_in(listed, at, source, "message") if listed else [(record, origin)]
         for message, place in several:
             run.take(message, place)
-    transcript = run.history.transcript(stem_of(source.name))
-    return read_as([transcript], skipped, "no message of a run", warnings=unread_notes(run.unknown))
+    transcript = run.history.transcript(files.stem_of(source.name))
+    return read_as([transcript], "no message of a run", warnings=files.unread_notes(run.unknown))
 
 
 def _studio(source: Source, measure: Measured) -> Parsed:
     """The sessions of AutoGen Studio's database, each with its runs one after another, and how they failed."""
-    failed = {row.get("id"): text_of(row.get("error_message")) for row, _ in rows_of(source, "run")}
-    models = {row.get("id"): _model(decoded(row.get("component"))) for row, _ in rows_of(source, "team")}
+    failed = {row.get("id"): text_of(row.get("error_message")) for row, _ in files.rows_of(source, "run")}
+    models = {row.get("id"): _model(decoded(row.get("component"))) for row, _ in files.rows_of(source, "team")}
     found, unknown = [], Counter[str]()
-    for session, _ in rows_of(source, "session", "ORDER BY id"):
+    for session, _ in files.rows_of(source, "session", "ORDER BY id"):
         run, last = _Run(measure), None
-        for row, at in rows_of(source, "message", "WHERE session_id = ? ORDER BY id", (session.get("id"),)):
+        for row, at in files.rows_of(source, "message", "WHERE session_id = ? ORDER BY id", (session.get("id"),)):
             if row.get("run_id") != last:
                 run.history.fail(failed.get(last) or None)
             last = row.get("run_id")
-            run.take(as_dict(decoded(row.get("config"))), inside(at, "config"))
+            run.take(as_dict(decoded(row.get("config"))), files.inside(at, "config"))
         run.history.fail(failed.get(last) or None)
         unknown += run.unknown
         named = {"title": text_of(session.get("name")), "otherwise": models.get(session.get("team_id"), "")}
         found.append(run.history.transcript(f"session {session.get('id')}", **named))
-    return read_as(found, [], "no message of a run", warnings=unread_notes(unknown))
+    return read_as(found, "no message of a run", warnings=files.unread_notes(unknown))
 
 
 def _model(component: Any) -> str:

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._records import inside, object_of, objects_
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OWN_ESTIMATE
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role
 
 STEP_KEYS = frozenset({"model_output", "result", "state"})
 NOT_SHOWN = frozenset({"screenshot", "screenshot_path", "interacted_element"})
@@ -37,9 +37,9 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = object_of(source, "a history")
-        assembly, skipped, estimates = Assembly(measure), list[Skipped](), list[int]()
+        assembly, estimates = Assembly(measure), list[int]()
         whole = Origin(1, 0, source.size, ("history",))
-        for step, origin in objects_in(as_list(document.get("history")), whole, skipped, "step"):
+        for step, origin in objects_in(as_list(document.get("history")), whole, source, "step"):
             _add(assembly, step, origin)
             estimates.append(count_of(as_dict(step.get("metadata")).get("input_tokens")))
         known = list(filter(None, estimates))
@@ -47,7 +47,7 @@ class _Format(Format):
         dropped = "browser-use drops each step's state and screenshot after its reply"
         assembly.warnings.append(f"{dropped}; {NOT_ALL_SENT}")
         assembly.note(known, f"input_tokens in the file ({span}) are browser-use's {OWN_ESTIMATE}, not usage")
-        return read_as([assembly.transcript(stem_of(source.name))], skipped)
+        return read_as([assembly.transcript(stem_of(source.name))])
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a step's state, of its reply or of its results, as the origin's path tells."""

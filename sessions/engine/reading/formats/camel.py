@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, failed_com
 from sessions.engine.reading.formats._records import first_records, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLE = "role_at_backend"
 SUMMARY = "[CONTEXT_SUMMARY]"
@@ -64,12 +64,11 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session for each agent that the records name."""
         agents: dict[str, list[Place]] = {}
-        skipped: list[Skipped] = []
-        for record, origin in records(source, skipped, _is_record, "no record of a memory"):
+        for record, origin in records(source, _is_record, "no record of a memory"):
             agents.setdefault(text_of(record.get("agent_id")), []).append((record, origin))
         stem = stem_of(source.name)
         made = [_session(found, measure).transcript(agent or stem) for agent, found in agents.items()]
-        return read_as(made, skipped, "no records of CAMEL's memory")
+        return read_as(made, "no records of CAMEL's memory")
 
     contents = each_value(_contents)
 

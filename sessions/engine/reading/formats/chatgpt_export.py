@@ -14,7 +14,7 @@ from sessions.engine.reading.formats._blocks import is_prompt, opaque, result_of
 from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 NOT_SENT = frozenset({"reasoning_recap"})
 """Content types that are shown alone."""
@@ -51,10 +51,9 @@ class _Format(Format):
         return Sniff(0, "it has a mapping, but no node with an author's message") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        held = records(source, skipped, _is_conversation, "no conversation: it has no mapping")
+        held = records(source, _is_conversation, "no conversation: it has no mapping")
         found = [_session(*one, stem_of(source.name), measure) for one in held]
-        return read_as(found, skipped, "no conversation with messages")
+        return read_as(found, "no conversation with messages")
 
     contents = each_value(_contents)
 

@@ -7,6 +7,7 @@ in the assistant's own message and divide its requests.  No usage is recorded, a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from sessions.engine.reading.formats import PARTLY, Coverage, Format, Head, Measured, Sniff, Source, each_place
@@ -16,7 +17,7 @@ from sessions.engine.reading.formats._branch import way_to
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.json_values import follow
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 SENDERS = {"human": Role.USER, "assistant": Role.ASSISTANT}
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
@@ -34,10 +35,9 @@ class _Format(Format):
         return Sniff(0, "it has chat_messages, but none of human or assistant") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        held = records(source, skipped, _is_conversation, "no conversation: it has no chat_messages")
-        found = [_session(*one, stem_of(source.name), measure, skipped) for one in held]
-        return read_as(found, skipped, "no conversation with messages")
+        held = records(source, _is_conversation, "no conversation: it has no chat_messages")
+        found = [_session(*one, stem_of(source.name), measure, source) for one in held]
+        return read_as(found, "no conversation with messages")
 
     contents = each_place(lambda value, origin, _: [_content(value, origin.path)])
 
@@ -50,7 +50,7 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry, dict) and text_of(entry.get("sender")) in SENDERS
 
 
-def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _session(record: Record, origin: Origin, stem: str, measure: Measured, source: Source) -> Transcript:
     history, entries = Assembly(measure), record["chat_messages"]
     # Of a conversation that names no leaf all messages are read.
     leaf = text_of(record.get("current_leaf_message_uuid"))
@@ -59,7 +59,7 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
     branch = {places[uuid] for uuid in way_to(nodes, leaf, "parent_message_uuid", "")}
     for position, entry in enumerate(entries):
         if not _is_entry(entry):
-            skipped.append(Skipped(origin.line, origin.offset, f"message {position} has no sender"))
+            source.skip(f"message {position} has no sender", origin)
         elif not branch or position in branch:
             _add(history, entry, inside(origin, "chat_messages", position))
     n_left = sum(n not in branch and _is_entry(entry) for n, entry in enumerate(entries)) if branch else 0
@@ -74,23 +74,18 @@ def _session(record: Record, origin: Origin, stem: str, measure: Measured, skipp
 def _add(history: Assembly, entry: Record, origin: Origin) -> None:
     """A message; an assistant's is divided where results of tools stand."""
     role, time, native = SENDERS[entry["sender"]], seconds(entry.get("created_at")), text_of(entry.get("uuid"))
-    for number, (who, paths) in enumerate(_divided(entry, role)):
+
+    def speaker(path: Path) -> Role:
+        is_result = path[0] == "content" and text_of(as_dict(follow(entry, path)).get("type")).endswith("tool_result")
+        return Role.USER if is_result else role
+
+    for number, (who, run) in enumerate(groupby(_paths(entry), speaker)):
+        paths = list(run)
         contents = tuple(_content(follow(entry, path), path) for path in paths)
         places = [inside(origin, *path) for path in paths]
         facts: dict[str, Any] = {"id": f"{native}.{number}" if number and native else native, "timestamp": time}
         history.end_run()
         history.say(who, contents, places, **facts)
-
-
-def _divided(entry: Record, role: Role) -> list[tuple[Role, list[Path]]]:
-    found: list[tuple[Role, list[Path]]] = []
-    for path in _paths(entry):
-        is_result = path[0] == "content" and text_of(as_dict(follow(entry, path)).get("type")).endswith("tool_result")
-        who = Role.USER if is_result else role
-        if not found or found[-1][0] is not who:
-            found.append((who, []))
-        found[-1][1].append(path)
-    return found
 
 
 def _paths(entry: Record) -> Iterator[Path]:

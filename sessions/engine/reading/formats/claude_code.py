@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._marks import is_qwen_record
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, text_of
 from sessions.engine.reading.jsonio import Head, Line, Source, written_length
-from sessions.engine.transcript.types import Block, Parsed, Skipped, Transcript
+from sessions.engine.transcript.types import Block, Parsed, Transcript
 
 CHAIN_KEYS = ("sessionId", "uuid", "parentUuid", "isSidechain", "leafUuid", "isSnapshotUpdate")
 KNOWN_TYPES = (*UI_TYPES, "user", "assistant", "attachment")
@@ -32,9 +32,9 @@ TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summ
 class ClaudeReading:
     """What one pass over the file collects."""
 
+    source: Source
     records: list[ClaudeRecord] = field(default_factory=list)
     shelves: Shelves = field(default_factory=Shelves)
-    skipped: list[Skipped] = field(default_factory=list)
     titles: dict[tuple[str, str], str] = field(default_factory=dict)
     leaves: dict[str, str] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -71,8 +71,8 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """One pass over the lines, then the chains: root session first, then its sub-agents."""
-        reading = ClaudeReading()
-        for line, value in objects(source, reading.skipped):
+        reading = ClaudeReading(source)
+        for line, value in objects(source):
             _read(reading, line, value, measure)
         built, alternatives = _transcripts(reading, source.name)
         reading.shelves.once = len(built) == 1 and not alternatives
@@ -81,9 +81,8 @@ class _Format(Format):
         return Parsed(
             transcripts=tuple(transcript for transcript, _ in built),
             alternatives=tuple(alternatives),
-            skipped=tuple(reading.skipped),
             warnings=notes + unread_notes(reading.unknown),
-            fates=reading.tally.fates(source.size, len(reading.skipped)),
+            fates=reading.tally.fates(source.size, len(source.skipped)),
             kin=tuple(kin_of(transcript, records) for transcript, records in built),
         )
 
@@ -96,11 +95,11 @@ def _read(reading: ClaudeReading, line: Line, value: Record, measure: Measured) 
         key = text_of(value.get("sessionId")) or text_of(value.get("leafUuid"))
         reading.titles[kind, key] = text_of(value.get(TITLES[kind]))
     if not kind and role_of(value) is None:
-        reading.skipped.append(line.skipped("an object without a type or a message"))
+        reading.source.skip("an object without a type or a message", line)
         return
     is_empty = kind in ("user", "assistant") and value.get("message") is None
     if is_empty:
-        reading.skipped.append(line.skipped(f"a line of type {kind} without a message"))
+        reading.source.skip(f"a line of type {kind} without a message", line)
     record, facts, body = record_of(line, value, len(reading.records), reading.shelves, measure)
     if kind not in KNOWN_TYPES and not record.is_message:
         reading.unknown[kind] += 1

@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._counts import usage_at
 from sessions.engine.reading.formats._records import misread, objects_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 KEPT_BY_ROO = 3
 """Messages behind an assistant summary that were there before it (Roo's N_MESSAGES_TO_KEEP)."""
@@ -54,9 +54,9 @@ def entry_contents(entry: Record) -> tuple[Content, ...]:
     return parts_of(content)
 
 
-def read_history(entries: Sequence[Any], path: Path, size: int, assembly: Assembly, skipped: list[Skipped]) -> None:
+def read_history(entries: Sequence[Any], path: Path, source: Source, assembly: Assembly) -> None:
     """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
-    kept = list(objects_in(entries, Origin(1, 0, size, path), skipped, "message"))
+    kept = list(objects_in(entries, Origin(1, 0, source.size, path), source, "message"))
     marks = _marks([entry for entry, _ in kept])
     mark_numbers = {mark.index: number for number, mark in enumerate(marks)}
     for index, (entry, origin) in enumerate(kept):
@@ -161,20 +161,19 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = source.document()
-        assembly, skipped = Assembly(measure), list[Skipped]()
-        native_id, system = stem_of(source.name), ""
+        assembly, native_id, system = Assembly(measure), stem_of(source.name), ""
         if isinstance(document, dict) and isinstance(document.get("messages"), list):
             native_id = text_of(document.get("sessionId")) or native_id
             system = text_of(document.get("system_prompt"))
-            read_history(document["messages"], ("messages",), source.size, assembly, skipped)
+            read_history(document["messages"], ("messages",), source, assembly)
         elif not isinstance(document, list):
             raise misread("no messages of Cline or Roo")
         elif any(map(kind_of, document)):
-            read_ui(document, source.size, assembly, skipped)
+            read_ui(document, source, assembly)
         else:
-            read_history(document, (), source.size, assembly, skipped)
+            read_history(document, (), source, assembly)
         transcript = assembly.transcript(native_id, system=measure(contents_of(system)))
-        return Parsed((transcript,), tuple(skipped))
+        return Parsed((transcript,))
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 

@@ -74,8 +74,8 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = rollout.CodexReading(measure)
-        for line, value in objects(source, reading.skipped):
+        reading = rollout.CodexReading(source, measure)
+        for line, value in objects(source):
             rollout.read_line(reading, line, value)
         transcript = transcript_of(reading, source.name)
         found = (transcript,) if transcript.messages or transcript.requests else ()
@@ -89,9 +89,8 @@ class _Format(Format):
         spawns = tuple(Spawn(call, agent) for call, agent in reading.spawned.items())
         return Parsed(
             found,
-            tuple(reading.skipped),
             warnings=(*unread_notes(reading.unknown), *notes),
-            fates=reading.tally.fates(source.size, len(reading.skipped)),
+            fates=reading.tally.fates(source.size, len(source.skipped)),
             kin=tuple(SessionLinks(t.id, home=t.parent_id or "", spawns=spawns) for t in found),
         )
 

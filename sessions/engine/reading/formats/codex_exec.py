@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._blocks import text_blocks, tool_use
 from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._records import NOT_PRINTED, first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, text_of, written
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 ITEMS = ("item.started", "item.updated", "item.completed")
 EVENTS = frozenset({"thread.started", "turn.started", "turn.completed", "turn.failed", "error", *ITEMS})
@@ -50,18 +50,17 @@ class _Format(Format):
         return Sniff(0, f"an event of type {named}, but no item of Codex's beside it") if named else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         runs = [_Run(Assembly(measure))]
-        for line, value in objects(source, skipped):
+        for line, value in objects(source):
             if not _is_event(value):
-                skipped.append(line.skipped(f"no event of a thread: {text_of(value.get('type'))!r}"))
+                source.skip(f"no event of a thread: {text_of(value.get('type'))!r}", line)
                 continue
             thread = text_of(value.get("thread_id"))
             if value["type"] == "thread.started" and runs[-1].thread not in ("", thread):
                 runs.append(_Run(Assembly(measure)))
             if not runs[-1].take(value, line.at()):
-                skipped.append(line.skipped(f"an item of type {_kind(value.get('item'))!r}"))
-        return read_as([run.transcript(source.name) for run in runs], skipped)
+                source.skip(f"an item of type {_kind(value.get('item'))!r}", line)
+        return read_as([run.transcript(source.name) for run in runs])
 
     contents = each_place(lambda value, _, message: _contents(as_dict(as_dict(value).get("item")), message.role))
 

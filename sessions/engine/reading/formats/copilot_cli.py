@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._records import first_objects, inside, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind, own_reason
-from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Block, Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 ENVELOPE = "raw"
 USER, REPLY, RESULT, SYSTEM = "user.message", "assistant.message", "tool.execution_complete", "system.message"
@@ -50,9 +50,15 @@ def event_contents(value: Any) -> tuple[Content, ...]:
     event = as_dict(value)
     kind, data = text_of(event.get("type")), as_dict(event.get("data"))
     if kind == REPLY:
-        return _reply(data)
+        payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
+        thoughts = text_blocks(text_of(data.get("reasoningText")), Kind.THINKING, payload)
+        return (*thoughts, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
     if kind == RESULT:
-        return (_result(data),)
+        # ``detailedContent`` is for the screen.
+        result, error = data.get("result"), as_dict(data.get("error"))
+        text = text_of(result) or text_of(as_dict(result).get("content")) or text_of(error.get("message"))
+        call_id, failed = text_of(data.get("toolCallId")), data.get("success") is False
+        return (Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=failed),)
     sent = data.get("transformedContent") if kind == USER else None
     said = sent if isinstance(sent, str) else data.get("content")
     return blocks_of(said, plain_part) + tuple(filter(None, map(_attachment, as_list(data.get("attachments")))))
@@ -70,24 +76,10 @@ def summary_usage(data: Record) -> Usage | None:
     return inclusive_usage(sent, output, cache_read=read, cache_write=count_of(used.get("cacheWriteTokens")))
 
 
-def _reply(data: Record) -> tuple[Content, ...]:
-    payload = text_of(data.get("reasoningOpaque")) + text_of(data.get("encryptedContent"))
-    thoughts = text_blocks(text_of(data.get("reasoningText")), Kind.THINKING, payload)
-    return (*thoughts, *blocks_of(data.get("content"), plain_part), *map(_call, as_list(data.get("toolRequests"))))
-
-
 def _call(request: Any) -> Content:
     request = as_dict(request)
     arguments, name, call_id = request.get("arguments"), request.get("name"), request.get("toolCallId")
     return tool_use(parsed(arguments, arguments) if isinstance(arguments, str) else arguments, name, call_id)
-
-
-def _result(data: Record) -> Content:
-    """What the model was given; ``detailedContent`` is for the screen."""
-    result, error = data.get("result"), as_dict(data.get("error"))
-    text = text_of(result) or text_of(as_dict(result).get("content")) or text_of(error.get("message"))
-    call_id = text_of(data.get("toolCallId"))
-    return Content(Kind.TOOL_RESULT, text=text, call_id=call_id, is_error=data.get("success") is False)
 
 
 def _attachment(value: Any) -> Content | None:
@@ -123,7 +115,6 @@ class CopilotFile:
 
     measure: Measured
     runs: dict[str, CopilotRun] = field(default_factory=dict)
-    skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     totals: dict[str, int] = field(default_factory=dict)
     session: str = ""
@@ -160,9 +151,9 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         file = CopilotFile(measure)
-        for line, value in objects(source, file.skipped):
+        for line, value in objects(source):
             if (event := event_of(value)) is None:
-                file.skipped.append(line.skipped("not an event with a dotted type and data"))
+                source.skip("not an event with a dotted type and data", line)
             else:
                 _read(file, event, line.at() if event is value else line.at(ENVELOPE))
         native = file.session or stem_of(source.name)
@@ -170,7 +161,7 @@ class _Format(Format):
         for agent, run in sorted(file.runs.items(), key=lambda item: bool(item[0])):
             if run.history.messages:
                 found.append(_transcript(file, run, agent, native, found[0].id if found else None))
-        return Parsed(tuple(found), tuple(file.skipped), warnings=unread_notes(file.unknown))
+        return Parsed(tuple(found), warnings=unread_notes(file.unknown))
 
     contents = each_value(event_contents)
 
@@ -297,24 +288,20 @@ def _told(data: Record, total: int, when: str) -> list[str]:
     return [f"{when} the context had {total:,} tokens by Copilot's {OWN_ESTIMATE}: {parts}"] if total else []
 
 
-def _take_usage(run: CopilotRun, *, is_alone: bool) -> None:
-    """The usage of a whole session is a request's where there was one; of several it is told as their sum."""
-    requests = run.history.requests
+def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
+    history = run.history
+    _unended(run)
+    # The usage of a whole session is a request's where there was one; of several it is told as their sum.
+    is_alone, requests = not agent and len(file.runs) == 1, history.requests
     own = [request for request in requests if request.on_branch]
     for model, (n, usage) in run.ended.items():
         if is_alone and n == len(own) == len(requests) == 1 and own[0].model in {"", model}:
             requests[own[0].index] = replace(own[0], usage=usage)
         else:
-            run.history.warnings.append(
+            history.warnings.append(
                 f"Copilot reported of {n:,} requests to {model} together: {usage.context:,} tokens of input, "
                 f"{usage.cache_read:,} of them cached, and {usage.output:,} of output"
             )
-
-
-def _transcript(file: CopilotFile, run: CopilotRun, agent: str, native: str, parent: str | None) -> Transcript:
-    history = run.history
-    _unended(run)
-    _take_usage(run, is_alone=not agent and len(file.runs) == 1)
     n = sum(request.on_branch for request in history.requests)
     history.note(run.n_output, f"Only outputs are reported: {run.n_output:,} tokens over {n:,} requests")
     gone = f"{sum(run.truncated):,} tokens; which messages is not recorded"

@@ -30,7 +30,6 @@ from sessions.engine.transcript.types import (
     RecordedCompaction,
     Request,
     Role,
-    Skipped,
     Transcript,
     Usage,
 )
@@ -199,10 +198,9 @@ class _Format(Format):
         return Sniff(0, f"line 1 has {HEAD!r}, but it is not the head of a session")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         head: Record = {}
         known = ExportLines()
-        for line, value in objects(source, skipped):
+        for line, value in objects(source):
             if HEAD in value and "role" not in value:
                 head = head or value
             elif text_of(value.get("role")) in ROLES and isinstance(value.get("content"), (str, list)):
@@ -210,8 +208,8 @@ class _Format(Format):
             elif isinstance(value.get("request"), dict):
                 known.elsewhere.append(value["request"])
             else:
-                skipped.append(line.skipped("neither a message, a request nor the head"))
-        return Parsed((_transcript(head, known, source.name),) if known.messages else (), tuple(skipped))
+                source.skip("neither a message, a request nor the head", line)
+        return Parsed((_transcript(head, known, source.name),) if known.messages else ())
 
     contents = each_value(_contents)
 

@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._claude_lines import prompt_hash
 from sessions.engine.reading.formats._records import first_objects, folders_of, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, parsed, text_of
 from sessions.engine.transcript.session_links import SessionLinks, Spawn
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 FOREIGN_KEYS = ("type", "uuid", "id", "sessionId", "parentId", "parentUuid", "content", "raw")
@@ -30,7 +30,6 @@ class CursorReading:
     """What one pass over the file collects; ``open`` are the newest calls that no result answers yet."""
 
     history: Assembly
-    skipped: list[Skipped] = field(default_factory=list)
     open: list[str] = field(default_factory=list)
     spawns: list[Spawn] = field(default_factory=list)
     prompt: str = ""
@@ -56,14 +55,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         reading = CursorReading(Assembly(measure))
-        for line, value in objects(source, reading.skipped):
+        for line, value in objects(source):
             if _is_message(value):
                 _add(reading, value, line.at())
             elif _is_end(value):
                 reading.n_turns += 1
                 reading.history.fail(value.get("error"))
             else:
-                reading.skipped.append(line.skipped("neither a message nor the end of a turn"))
+                source.skip("neither a message nor the end of a turn", line)
         history = reading.history
         n_open = reading.n_calls - reading.n_results
         history.note(n_open > 0, f"Tool calls whose result is not recorded: {n_open:,} of {reading.n_calls:,}")
@@ -75,7 +74,7 @@ class _Format(Format):
         kin = SessionLinks(transcript.id, home, reading.prompt, tuple(reading.spawns))
         notes = (f"Ends of turns: {reading.n_turns:,}, not messages",) if reading.n_turns else ()
         found = (transcript,) if history.messages else ()
-        return Parsed(found, tuple(reading.skipped), warnings=notes, kin=(kin,) if found else ())
+        return Parsed(found, warnings=notes, kin=(kin,) if found else ())
 
     contents = all_values(lambda values, message: as_read([c for value in values for c in _contents(value)], message))
 

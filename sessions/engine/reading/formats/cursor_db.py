@@ -25,7 +25,7 @@ from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.formats.cursor import QUERY
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 BLOBS = "blobs"
 ROLES = {"system": Role.SYSTEM, "user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER}
@@ -171,13 +171,12 @@ class _Format(Format):
         database = source.database()
         if database is not None and set(STORE) <= set(database.tables):
             return Parsed((chat_of(source, measure),))
-        skipped: list[Skipped] = []
-        found = [_Composer(source, value, origin, measure) for value, origin in _composers(source, skipped)]
+        found = [_Composer(source, value, origin, measure) for value, origin in _composers(source)]
         homes = {child: composer.id for composer in found for child in composer.children}
         transcripts = [composer.transcript(homes.get(composer.id, "")) for composer in found]
         if not any(transcript.messages for transcript in transcripts):
             raise UnreadableInput(NO_CHATS, next_step="Read the state.vscdb of Cursor/User/globalStorage")
-        return read_as(transcripts, skipped)
+        return read_as(transcripts)
 
     contents = each_place(lambda value, origin, message: _contents(value, origin, message.role))
 
@@ -192,7 +191,7 @@ def _contents(held: Any, origin: Origin, role: Role) -> tuple[Content, ...]:
     return (_result(value),) if origin.path[-1:] == (TOOL,) else _bubble(value)
 
 
-def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
+def _composers(source: Source) -> Iterator[tuple[Record, Origin]]:
     database = source.database()
     tables = database.tables if database is not None else ()
     for key, many in OLD_CHATS.items() if ITEMS in tables else ():
@@ -204,7 +203,7 @@ def _composers(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record,
         if isinstance(value, dict):
             yield {"composerId": text_of(row["key"]).removeprefix(COMPOSER), **value}, inside(origin, "value")
         elif value is not None:
-            skipped.append(Skipped(1, 0, f"the conversation {row['key']} is no object"))
+            source.skip(f"the conversation {row['key']} is no object")
 
 
 class _Composer:

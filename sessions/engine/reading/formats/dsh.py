@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._records import first_objects, objects, ste
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.session_links import SessionLinks
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 MESSAGES = {
     "user/message": Role.USER,
@@ -135,16 +135,13 @@ class DshReading:
             elif kind == "compaction/end" and self.begun.pop(ident, "") and "error" in data:
                 self.made.fail(data["error"], of_compaction=True)
         else:
-            self._failed(kind, data)
-
-    def _failed(self, kind: str, data: Record) -> None:
-        """Note a failure once: the stream, the retry and the turn's end tell the same one."""
-        reason = as_dict(data.get("reason")) or as_dict(as_dict(data.get("chunk")).get("reason"))
-        failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
-        told = ": ".join(filter(None, (text_of(failure.get("code")), text_of(failure.get("message")))))
-        if told and told != self.error:
-            self.made.fail(failure, kind=EventKind.RETRY if kind == RETRY else EventKind.ERROR)
-        self.error = told or ("" if kind in ATTEMPTS else self.error)
+            # A failure counts once: the stream, the retry and the turn's end tell the same one.
+            reason = as_dict(data.get("reason")) or as_dict(as_dict(data.get("chunk")).get("reason"))
+            failure = as_dict(reason.get("failure")) or as_dict(reason.get("error")) or as_dict(data.get("failure"))
+            told = ": ".join(filter(None, (text_of(failure.get("code")), text_of(failure.get("message")))))
+            if told and told != self.error:
+                self.made.fail(failure, kind=EventKind.RETRY if kind == RETRY else EventKind.ERROR)
+            self.error = told or ("" if kind in ATTEMPTS else self.error)
 
     def _message(self, event: Record, seq: int, origin: Origin) -> None:
         contents, change = event_contents(event), as_dict(event.get("surfaceOp"))
@@ -164,7 +161,12 @@ class DshReading:
             self.begun[_compaction_of(event)] = ""
             trigger = "manual" if _source_of(event).get("sourceCommandId") else begun
             number = self.made.forget([index for _, index in self.surface[first:last]], trigger=trigger)
-            self._summary_call(self.written.pop(_compaction_of(event), {}), number, event)
+            call = self.written.pop(_compaction_of(event), {})
+            if (usage := usage_at(as_dict(call.get("usage")), "dsh")) is not None:
+                # The conversation never saw the call that wrote it: the compaction precedes the next one.
+                model, time = text_of(call.get("model")), seconds(event.get("time"))
+                self.made.request(None, usage, on_branch=False, model=model, timestamp=time)
+                self.made.next_request(number)
             # Unlike elsewhere, a summary that stands outside the range stays.
             self.made.summaries[:] = [index for index in self.made.summaries if index in self.made.gone]
             index = self.made.summary(contents, [origin], number, timestamp=seconds(event.get("time")))
@@ -177,13 +179,6 @@ class DshReading:
             self.places[seq] = first
         else:
             self.places = {number: place for place, (number, _) in enumerate(self.surface)}
-
-    def _summary_call(self, call: Record, number: int, event: Record) -> None:
-        """The call that wrote a summary, which the conversation never saw: its compaction precedes the next one."""
-        if (usage := usage_at(as_dict(call.get("usage")), "dsh")) is not None:
-            model, time = text_of(call.get("model")), seconds(event.get("time"))
-            self.made.request(None, usage, on_branch=False, model=model, timestamp=time)
-            self.made.next_request(number)
 
     def _shadowed(self, change: Record) -> tuple[int, int] | None:
         """The part of what the model sees that a message stands for; None where the log does not hold it."""
@@ -232,16 +227,15 @@ class _Format(Format):
         return Sniff(0, "a line opens a session of DeepSeek Harness, but no event follows") if opened else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         reading, header = DshReading(Assembly(measure)), dict[str, Any]()
-        for line, value in objects(source, skipped):
+        for line, value in objects(source):
             if is_dsh_header(value):
                 header = header or value
                 reading.seeded = count_of(value.get("seedLength"))
             elif is_dsh_event(value):
                 reading.take(value, line.at())
             else:
-                skipped.append(line.skipped(f"no event: {text_of(value.get('type'))!r}"))
+                source.skip(f"no event: {text_of(value.get('type'))!r}", line)
         made = reading.made
         for _ in filter(None, reading.begun.values()):
             made.event(EventKind.COMPACTION_STARTED)
@@ -256,6 +250,6 @@ class _Format(Format):
         # A subagent's session was made by another; a fork is a session of its own.
         home = text_of(header.get("parentSession")) if header.get("origin") == "subagent" else ""
         kin = (SessionLinks(transcript.id, home=home),) if home else ()
-        return Parsed((transcript,) if made.messages else (), tuple(skipped), kin=kin)
+        return Parsed((transcript,) if made.messages else (), kin=kin)
 
     contents = each_value(event_contents)

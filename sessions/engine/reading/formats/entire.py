@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._blocks import blocks_of
 from sessions.engine.reading.formats._items import plain_result
 from sessions.engine.reading.formats._records import first_objects, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Parsed, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 OWN_KEYS = ("v", "agent", "cli_version")
@@ -36,8 +36,8 @@ class _Format(Format):
         return Sniff(0, "lines have Entire's keys, but no turn with content") if named else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        made, skipped, agent = Assembly(measure), list[Skipped](), ""
-        for line, value in objects(source, skipped, _is_turn, "no turn with content"):
+        made, agent = Assembly(measure), ""
+        for line, value in objects(source, _is_turn, "no turn with content"):
             agent = agent or value["agent"]
             role, time = ROLES[value["type"]], seconds(value.get("ts"))
             if contents := _contents(value, role):
@@ -45,7 +45,7 @@ class _Format(Format):
             if results := _contents(value, Role.USER) if role is Role.ASSISTANT else ():
                 made.add(Role.USER, results, [line.at()], timestamp=time)
         made.note(agent, f"Entire's view of a session of {agent}; full.jsonl beside it has the usage")
-        return read_as([made.transcript(stem_of(source.name))], skipped)
+        return read_as([made.transcript(stem_of(source.name))])
 
     contents = each_place(lambda value, _, message: _contents(as_dict(value), message.role))
 

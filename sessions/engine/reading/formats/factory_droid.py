@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._branch import branch
 from sessions.engine.reading.formats._records import first_objects, noted, objects, stem_of, unread_notes
 from sessions.engine.reading.formats._thread import Call, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of, written
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT}
 HEADER, COMPLETION = "session_start", "completion"
@@ -94,10 +94,10 @@ class _Format(Format):
 
 
 def _store(source: Source, measure: Measured) -> Parsed:
-    thread, skipped, unknown = Thread(), list[Skipped](), Counter[str]()
+    thread, unknown = Thread(), Counter[str]()
     links: list[tuple[str, str]] = []
     header: Record = {}
-    for line, value in objects(source, skipped):
+    for line, value in objects(source):
         kind = text_of(value.get("type"))
         if is_stored(value):
             links.append((value["id"], text_of(value.get("parentId"))))
@@ -107,7 +107,7 @@ def _store(source: Source, measure: Measured) -> Parsed:
         elif kind and kind != "message":
             unknown[kind] += 1
         else:
-            skipped.append(line.skipped("neither a message nor a record with a type"))
+            source.skip("neither a message nor a record with a type", line)
     on_branch = set(branch(links, len(links) - 1))
     for place, entry in enumerate(thread.entries):
         entry.dropped = place not in on_branch
@@ -121,7 +121,7 @@ def _store(source: Source, measure: Measured) -> Parsed:
         project=text_of(header.get("cwd")),
         warnings=noted(*((n, f"Lines of type {kind!r}, {maybe}: {n:,}") for n, kind in unclear)),
     )
-    return read_as([transcript], skipped, warnings=unread_notes(unknown))
+    return read_as([transcript], warnings=unread_notes(unknown))
 
 
 def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> None:
@@ -143,11 +143,10 @@ def _take(thread: Thread, value: Record, origin: Origin, measure: Measured) -> N
 
 
 def _stream(source: Source, measure: Measured) -> Parsed:
-    skipped: list[Skipped] = []
     history = Assembly(measure)
     session = model = ""
     answered = False
-    for line, value in objects(source, skipped, is_event, "not an event of a Droid's stream"):
+    for line, value in objects(source, is_event, "not an event of a Droid's stream"):
         session = session or value["session_id"]
         model = text_of(value.get("model")) or model
         said = value["type"] == "message" and value["role"] == "assistant"
@@ -162,4 +161,4 @@ def _stream(source: Source, measure: Measured) -> Parsed:
                 history.add(Role.USER, contents, (line.at(),), **facts)
         answered = said or (answered and value["type"] in ("system", COMPLETION))
     transcript = history.transcript(session or stem_of(source.name), otherwise=model)
-    return read_as([transcript], skipped)
+    return read_as([transcript])

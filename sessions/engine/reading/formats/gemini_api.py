@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._calls import CallMessage, ProviderApi, Tra
 from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._traces import system_of, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Origin, Parsed, Role
 
 PART_KEYS = words("""
     text inlineData inline_data fileData file_data functionCall function_call functionResponse function_response
@@ -160,15 +160,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The sessions of the file; contents that several requests send are counted once."""
-        skipped: list[Skipped] = []
         document = source.head().document
         if document is None or is_recording(document):
-            lines = objects(source, skipped, is_recording, "an object that is not a recorded call")
+            lines = objects(source, is_recording, "an object that is not a recorded call")
             calls = [_recorded(value, line.at()) for line, value in lines]
         elif isinstance(document, (dict, list)):
             calls = _calls(document, Origin(1, 0, source.size))
         else:
             raise misread("neither a request nor a response nor contents")
-        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True))
 
     contents = each_value(gemini.content_of)

@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._thread import session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript, Usage
 
 EVENTS = frozenset({"init", "message", "tool_use", "tool_result", "error", "result"})
 N_PREAMBLE = 20
@@ -33,8 +33,8 @@ N_PREAMBLE = 20
 class GeminiRun:
     """What one pass over the events collects."""
 
+    source: Source
     units: list[Piece] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
     model: str = ""
     session: str = ""
     n_before: int = 0
@@ -80,7 +80,7 @@ def read_event(run: GeminiRun, line: Line, value: Record) -> None:
         refusal = error_of(value.get("message") or value.get("error"))
         run.refused[len(run.units)] += [refusal] if refusal else []
     else:
-        run.skipped.append(line.skipped(f"an event of unknown type {kind!r}"))
+        run.source.skip(f"an event of unknown type {kind!r}", line)
 
 
 def _run_session(run: GeminiRun, measure: Measured, name: str) -> Transcript:
@@ -144,20 +144,19 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         head = source.head()
-        skipped: list[Skipped] = []
         lines = first_objects(head)
         if isinstance(head.document, dict) and "messages" in head.document:
             log = Log(measure)
             for position, value in enumerate(as_list(head.document["messages"])):
-                _accept(log, value, Origin(1, 0, source.size, ("messages", position)), skipped)
+                _accept(log, value, Origin(1, 0, source.size, ("messages", position)), source)
             found = [_session(log, head.document, source.name)]
         elif not any(map(_is_own, lines)):
             raise misread("neither a session nor a log nor events")
         elif sum(is_event(value) and not _is_record(value) for value in lines) * 2 > len(lines):
-            found = _from_events(source, measure, skipped)
+            found = _from_events(source, measure)
         else:
-            found = [_from_log(source, measure, skipped)]
-        return read_as(found, skipped)
+            found = [_from_log(source, measure)]
+        return read_as(found)
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a record's reply or of its results, or of a run's events."""
@@ -185,9 +184,9 @@ def _is_record(value: Any) -> bool:
     return isinstance(value, dict) and text_of(value.get("type")) in TYPES and ("id" in value or "content" in value)
 
 
-def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _from_log(source: Source, measure: Measured) -> Transcript:
     log, metadata = Log(measure), {}
-    for line, value in objects(source, skipped):
+    for line, value in objects(source):
         patch, rewound = value.get("$set"), value.get("$rewindTo")
         if isinstance(rewound, str):
             log.rewind(rewound)
@@ -198,32 +197,32 @@ def _from_log(source: Source, measure: Measured, skipped: list[Skipped]) -> Tran
             metadata.update({key: item for key, item in value.items() if key != "messages"})
             _replace(log, value.get("messages") or None, line.at("messages"))
         else:
-            _accept(log, value, line.at(), skipped)
+            _accept(log, value, line.at(), source)
     return _session(log, metadata, source.name)
 
 
-def _from_events(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Transcript]:
+def _from_events(source: Source, measure: Measured) -> list[Transcript]:
     """The sessions of the runs in a file: a run that names another session than the one before starts one."""
-    runs = [GeminiRun(skipped=skipped)]
-    for line, value in objects(source, skipped):
+    runs = [GeminiRun(source)]
+    for line, value in objects(source):
         if _opens(value) and not runs[-1].session:
             units = runs[-1].units
             if all(map(is_before, (value for unit in units for value in unit.values))):
                 runs[-1].n_before = len(units)
                 units.clear()
         elif _opens(value) and runs[-1].session != value["session_id"]:
-            runs.append(GeminiRun(skipped=skipped))
+            runs.append(GeminiRun(source))
         read_event(runs[-1], line, value)
     return [_run_session(run, measure, source.name) for run in runs]
 
 
-def _accept(log: Log, value: Any, origin: Origin, skipped: list[Skipped]) -> None:
+def _accept(log: Log, value: Any, origin: Origin, source: Source) -> None:
     if _is_record(value):
         log.accept(value, origin)
     elif isinstance(value, dict) and text_of(value.get("type")) in SCREEN_TYPES:
         log.told(value)
     else:
-        skipped.append(Skipped(origin.line, origin.offset, "neither a record of a message nor a change to one"))
+        source.skip("neither a record of a message nor a change to one", origin)
 
 
 def _replace(log: Log, messages: Any, at: Origin) -> None:

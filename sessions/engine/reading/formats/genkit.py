@@ -6,7 +6,7 @@ where the plugin passes on Anthropic's counts; the provider's own answer beside 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._records import first_records, inside, misr
 from sessions.engine.reading.formats._traces import decoded, tools_of, usage_in, value_at
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 ATTRIBUTES, INPUT, OUTPUT = "attributes", "genkit:input", "genkit:output"
 SUBTYPE = "genkit:metadata:subtype"
@@ -113,14 +113,6 @@ def _usage(output: Record) -> Usage | None:
     return inclusive_usage(sent, made + beside, cache_read=cached, cache_write=kept, reasoning=thought)
 
 
-def _said(messages: Iterable[Any], origin: Origin, stem: str) -> list[CallMessage]:
-    return [
-        CallMessage(role_of(message), _contents(message), (inside(origin, n),), f"{stem}.{n}")
-        for n, message in enumerate(messages)
-        if isinstance(message, dict)
-    ]
-
-
 def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     sent, output = as_dict(span.read(INPUT)), as_dict(span.read(OUTPUT))
     at = inside(span.origin, ATTRIBUTES)
@@ -130,8 +122,10 @@ def _call(span: Span, by_id: Mapping[str, Span]) -> TracedCall:
     around = ancestors(span.parent, by_id, lambda one: one.parent)
     named = (text_of(one.read(key)) for one in (span, *around) for key in SESSIONS)
     raw = next((held for key in ("custom", "raw") if (held := as_dict(output.get(key)))), {})
+    asked = [(n, one) for n, one in enumerate(as_list(sent.get("messages"))) if isinstance(one, dict)]
+    placed = ((n, one, inside(at, INPUT, "messages", n)) for n, one in asked)
     return TracedCall(
-        sent=_said(as_list(sent.get("messages")), inside(at, INPUT, "messages"), f"{span.id}.in"),
+        sent=[CallMessage(role_of(one), _contents(one), (place,), f"{span.id}.in.{n}") for n, one, place in placed],
         replied=[said for said in replied if said.contents],
         usage=_usage(output),
         model=text_of(raw.get("model")) or text_of(span.read("genkit:name")).rpartition("/")[2],
@@ -160,8 +154,7 @@ class _Format(Format):
         return Sniff(0, "spans of Genkit's, but none is an action of a model") if spans else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        spans = [_span(value, at) for value, at in placed(source, skipped, _spans_in, "no spans of Genkit's")]
+        spans = [_span(value, at) for value, at in placed(source, _spans_in, "no spans of Genkit's")]
         by_id = {span.id: span for span in spans}
         calls = answered(_call(span, by_id) for span in spans if span.kind == "model")
         if not calls:
@@ -170,6 +163,6 @@ class _Format(Format):
         end_calls(calls, (RunEnd(span.trace, span.error, not span.parent, span.kind) for span in others))
         transcripts = sessions_of(calls, measure, stem=stem_of(source.name))
         notes = noted((len(others), f"Spans that are no requests: {len(others)}"))
-        return Parsed(transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, warnings=notes)
 
     contents = each_value(_contents)

@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._gemini_parts import content_of, field_of, 
 from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
 
 Events = Sequence[tuple[Record, Origin]]
 SESSION, CASES, EVENT = "session", "cases", "event"
@@ -51,21 +51,21 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """A session each; events without one are of one session; each case of an eval set is its own."""
-        stem, skipped = stem_of(source.name), list[Skipped]()
+        stem = stem_of(source.name)
         loose: list[tuple[Record, Origin]] = []
         found: list[Transcript] = []
-        for record, origin in records(source, skipped, lambda one: bool(_kind_of(one)), "nothing of Google ADK's"):
+        for record, origin in records(source, lambda one: bool(_kind_of(one)), "nothing of Google ADK's"):
             kind = _kind_of(record)
             if kind == EVENT:
                 loose.append((record, origin))
             elif kind == SESSION:
-                events = list(objects_in(record["events"], inside(origin, "events"), skipped, "event"))
+                events = list(objects_in(record["events"], inside(origin, "events"), source, "event"))
                 found += _sessions(text_of(record.get("id")) or stem, events, measure)
             else:
                 key = key_of(record, "evalCases")
-                cases = objects_in(as_list(record.get(key)), inside(origin, key), skipped, "case")
+                cases = objects_in(as_list(record.get(key)), inside(origin, key), source, "case")
                 found += [_tested(*case, stem, measure) for case in cases]
-        return read_as([*found, *_sessions(stem, loose, measure)], skipped, "no event with content")
+        return read_as([*found, *_sessions(stem, loose, measure)], "no event with content")
 
     contents = each_value(_contents)
 
@@ -138,15 +138,12 @@ class _Reading:
                 self.history.request(None, on_branch=stands, **facts, **asked)
         elif contents and stands:
             self.history.add(Role.USER, contents, [inside(origin, key)], id=text_of(event.get("id")), **facts)
-        self._ending(event, asked["model"])
-
-    def _ending(self, event: Record, model: str) -> None:
-        """How the event's call ended, where it did not end well."""
+        # How the event's call ended, where it did not end well.
         code, reason = (text_of(field_of(event, name)) for name in ("errorCode", "finishReason"))
         if LIMIT in (code, reason):
             self.history.event(EventKind.SESSION_END, f"{CUT_OFF}: {LIMIT}")
         elif code or field_of(event, "errorMessage"):
-            self.history.fail({"code": code, "message": field_of(event, "errorMessage")}, model=model)
+            self.history.fail({"code": code, "message": field_of(event, "errorMessage")}, model=asked["model"])
         if event.get("interrupted") is True:
             self.history.event(EventKind.INTERRUPTION)
 

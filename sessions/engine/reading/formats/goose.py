@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_objects, has_columns, inside, noted, rows_of, stem_of, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, ErrorKind, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 NOT_SENT = frozenset({"systemNotification", "actionRequired", "toolConfirmationRequest", "conversationCompacted"})
 METADATA_KEYS = ("working_dir", "description", "message_count", "total_tokens", "accumulated_total_tokens")
@@ -133,16 +133,15 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The sessions of the database; or the one of an export's conversation, or of the lines after the first."""
-        skipped: list[Skipped] = []
         found: list[Transcript] = []
         n_notifications = 0
-        for metadata, entries in _sessions(source, skipped):
+        for metadata, entries in _sessions(source):
             history = GooseHistory(measure)
             for value, origin in entries:
                 if as_dict(value).get("type") == "error":
                     history.fail(value)
                 elif not is_message(value):
-                    skipped.append(Skipped(origin.line, origin.offset, "neither a message nor the session's metadata"))
+                    source.skip("neither a message nor the session's metadata", origin)
                 elif value["content"] and all(text_of(as_dict(i).get("type")) in NOT_SENT for i in value["content"]):
                     # It holds nothing but notifications and confirmations, which the user alone saw.
                     n_notifications += 1
@@ -152,16 +151,16 @@ class _Format(Format):
                     _add(history, value, origin)
             found.append(_transcript(history, metadata, stem_of(source.name)))
         notes = noted((n_notifications, f"Messages that only the user saw (notifications): {n_notifications}"))
-        return read_as(found, skipped, warnings=notes)
+        return read_as(found, warnings=notes)
 
     contents = each_value(lambda value: contents_of_message(_unpacked(value)))
 
 
-def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[dict[str, Any], Iterable[tuple[Any, Origin]]]]:
+def _sessions(source: Source) -> Iterator[tuple[dict[str, Any], Iterable[tuple[Any, Origin]]]]:
     """What is known of each session, and its messages; the first entry of lines is known once they are read."""
     if source.database() is None:
         metadata: dict[str, Any] = {}
-        yield metadata, _entries(source, skipped, metadata)
+        yield metadata, _entries(source, metadata)
         return
     for row, _ in rows_of(source, "sessions", "ORDER BY created_at, rowid"):
         settings = parsed(text_of(row.get("model_config_json")))
@@ -210,7 +209,7 @@ def _messages_of(document: Record) -> tuple[list[Any], Path]:
     return as_list(conversation), (name,)
 
 
-def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -> Iterator[tuple[Any, Origin]]:
+def _entries(source: Source, metadata: dict[str, Any]) -> Iterator[tuple[Any, Origin]]:
     """Every message with its origin; ``metadata`` receives what the file says of the session."""
     document = as_dict(source.head().document)
     messages, stem = _messages_of(document)
@@ -219,7 +218,7 @@ def _entries(source: Source, skipped: list[Skipped], metadata: dict[str, Any]) -
         for position, message in enumerate(messages):
             yield message, Origin(1, 0, source.size, (*stem, position))
         return
-    for line, whole in values(source, skipped):
+    for line, whole in values(source):
         value, path = _streamed(whole)
         if as_dict(value).get("type") == ENDED or (
             not metadata and isinstance(value, dict) and not is_message(value) and "type" not in value

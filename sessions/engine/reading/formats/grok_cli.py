@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._items import call_content, item_contents
 from sessions.engine.reading.formats._records import first_objects, folder_of, objects
 from sessions.engine.reading.formats._values import Record, as_dict, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 TYPES = frozenset({"system", "user", "assistant", "reasoning", "tool_result", "backend_tool_call"})
 OWN_KEYS = ("model_id", "synthetic_reason", "prompt_index")
@@ -54,11 +54,11 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         reading = _Reading(measure)
-        for line, entry in objects(source, reading.skipped, _fits, "no entry of a type that Grok CLI writes"):
+        for line, entry in objects(source, _fits, "no entry of a type that Grok CLI writes"):
             reading.take(entry, line.at())
         reading.broken_off()
         transcript = reading.history.transcript(folder_of(source.name, "chat_history"), system=measure(reading.system))
-        return read_as([transcript], reading.skipped)
+        return read_as([transcript])
 
     contents = each_value(_contents)
 
@@ -68,7 +68,6 @@ class _Reading:
 
     def __init__(self, measure: Measured) -> None:
         self.history = Assembly(measure)
-        self.skipped: list[Skipped] = []
         self.system: tuple[Content, ...] = ()
         self.waiting: list[tuple[Record, Origin]] = []
         self.n_broken = 0

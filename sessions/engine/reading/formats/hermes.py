@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._blocks import preview_of, result_of, text_
 from sessions.engine.reading.formats._chat_blocks import call_of, parts_of
 from sessions.engine.reading.formats._traces import decoded, tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, first_text, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, "user": Role.USER, "tool": Role.USER}
 SUMMARY = "[CONTEXT "
@@ -159,8 +159,7 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         """The conversations: what a compaction cut in two is one."""
-        skipped: list[Skipped] = []
-        entries = list(_entries(source, skipped))
+        entries = list(_entries(source))
         if not entries:
             raise files.misread("no sessions of Hermes")
         found, chains = [], lineages(entries)
@@ -179,7 +178,7 @@ class _Format(Format):
                 system=measure(parts_of(text_of(first.record.get("system_prompt"))) + tools),
             )
             found.append(transcript)
-        return read_as(found, skipped)
+        return read_as(found)
 
     contents = each_value(hermes_contents)
 
@@ -194,11 +193,11 @@ def _is_record(record: Record) -> bool:
     return named and own and ("message_count" in record or "session_start" in record or "started_at" in record)
 
 
-def _entries(source: Source, skipped: list[Skipped]) -> Iterator[Entry]:
+def _entries(source: Source) -> Iterator[Entry]:
     sessions: list[tuple[Record, Callable[[], Iterable[tuple[Record, Origin]]]]] = []
     if source.database() is None:
-        for record, origin in files.records(source, skipped, _is_record, "a record that is no session"):
-            found = list(files.objects_in(record["messages"], files.inside(origin, "messages"), skipped, "message"))
+        for record, origin in files.records(source, _is_record, "a record that is no session"):
+            found = list(files.objects_in(record["messages"], files.inside(origin, "messages"), source, "message"))
             sessions.append((record, partial(iter, found)))
     else:
         where = "WHERE session_id = ? ORDER BY rowid"

@@ -10,7 +10,7 @@ from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._chat_blocks import ROLES, chat_contents, plain_keys
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 
 def _contents(value: Any) -> tuple[Content, ...]:
@@ -34,9 +34,8 @@ class _Format(Format):
         return Sniff(0, "a session of a harness, but no messages") if headers else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        found = [_session(record, said, source, measure) for record, said in _sessions(source, skipped)]
-        return read_as(found, skipped)
+        found = [_session(record, said, source, measure) for record, said in _sessions(source)]
+        return read_as(found)
 
     contents = each_value(_contents)
 
@@ -55,11 +54,11 @@ def _is_row(record: Record) -> bool:
     return named and any(text_of(as_dict(said).get("role")) in ROLES for said in as_list(record.get("messages")))
 
 
-def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, list[tuple[Record, Origin]]]]:
+def _sessions(source: Source) -> Iterator[tuple[Record, list[tuple[Record, Origin]]]]:
     """Each session's own facts, and its messages with their origins."""
     header: Record = {}
     said: list[tuple[Record, Origin]] = []
-    for record, origin in records(source, skipped):
+    for record, origin in records(source):
         if _is_header(record):
             yield header, said
             header, said = record, []
@@ -69,7 +68,7 @@ def _sessions(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, 
             listed = [(as_dict(one), inside(origin, "messages", n)) for n, one in enumerate(record["messages"])]
             yield record, [(one, place) for one, place in listed if text_of(one.get("role")) in ROLES]
         else:
-            skipped.append(Skipped(origin.line, origin.offset, "neither a session, a message nor a row"))
+            source.skip("neither a session, a message nor a row", origin)
     yield header, said
 
 

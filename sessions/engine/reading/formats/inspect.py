@@ -110,7 +110,7 @@ class CompactionEvent:
 class Sample:
     """A sample with what is needed to find its parts: where it stands, attachments, pool, events."""
 
-    def __init__(self, value: Record, origin: Origin) -> None:
+    def __init__(self, source: Source, value: Record, origin: Origin) -> None:
         self.value, self.origin = value, origin
         old = as_dict(value.get("transcript"))
         self._listed = as_list(value.get("events")) or as_list(old.get("events"))
@@ -124,7 +124,8 @@ class Sample:
         # A sample that crashed has none: those of its last model event.
         self.entries = listed or (self.inputs(self.models[-1]) if self.models else [])
         unfit = [position for position, message in enumerate(messages) if not is_message(message)]
-        self.skipped = [Skipped(origin.line, origin.offset, f"message {n} of a sample has no role") for n in unfit]
+        for n in unfit:
+            source.skip(f"message {n} of a sample has no role", origin)
 
     def origins(self, message: Any, path: Path) -> list[Origin]:
         """Where a message stands, then where its attachments do, each once."""
@@ -355,15 +356,13 @@ class _Format(Format):
         return Sniff(0, "it has an eval, but no samples with messages (a log written without samples?)")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         transcripts: list[Transcript] = []
         header = _header(source)
         evaluation = as_dict(header.get("eval"))
         client = text_of(as_dict(evaluation.get("packages")).get("inspect_ai"))
         facts = {"model": text_of(evaluation.get("model")), "client": client}
-        for value, origin in _samples(source, skipped):
-            sample = Sample(value, origin)
-            skipped += sample.skipped
+        for value, origin in _samples(source):
+            sample = Sample(source, value, origin)
             native, epoch = value.get("id"), value.get("epoch")
             if not isinstance(native, (str, int)) or isinstance(native, bool):
                 native, epoch = origin.path[-1], None
@@ -372,8 +371,8 @@ class _Format(Format):
             if transcript.messages:
                 transcripts.append(transcript)
             else:
-                skipped.append(Skipped(origin.line, origin.offset, f"sample {transcript.id} holds no messages"))
-        return Parsed(with_unique_ids(transcripts), tuple(skipped))
+                source.skip(f"sample {transcript.id} holds no messages", origin)
+        return Parsed(with_unique_ids(transcripts))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a message; the values after the first are its attachments."""
@@ -395,11 +394,11 @@ def _header(source: Source) -> Record:
     return {}
 
 
-def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
+def _samples(source: Source) -> Iterator[tuple[Record, Origin]]:
     archive = source.archive()
     if archive is None:
         samples = as_list(object_of(source, "an Inspect log").get("samples"))
-        yield from objects_in(samples, Origin(1, 0, source.size, ("samples",)), skipped, "sample")
+        yield from objects_in(samples, Origin(1, 0, source.size, ("samples",)), source, "sample")
         return
     names = [name for name in archive.names if _is_sample(name)]
     for position, name in enumerate(names, 1):
@@ -408,9 +407,9 @@ def _samples(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, O
         try:
             value = source.member(name)
         except JsonProblem as problem:
-            skipped.append(Skipped(1, problem.position, f"{name}: {problem.reason}"))
+            source.skipped.append(Skipped(1, problem.position, f"{name}: {problem.reason}"))
             continue
         if isinstance(value, dict):
             yield value, Origin(1, 0, source.size, (name,))
         else:
-            skipped.append(Skipped(1, 0, f"{name} is not an object"))
+            source.skip(f"{name} is not an object")

@@ -13,7 +13,7 @@ from sessions.engine.reading.formats._chat_blocks import chat_contents
 from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import first_objects, folder_of, objects
 from sessions.engine.reading.formats._values import Record, count_of, text_of
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role
 
 PROMPT, COUNT, POINT = "_system_prompt", "_usage", "_checkpoint"
 ROLES = {"user": Role.USER, "tool": Role.USER, "assistant": Role.ASSISTANT}
@@ -31,12 +31,12 @@ class _Format(Format):
         return Sniff(92, f"lines of the roles {', '.join(sorted(set(marks)))}") if marks else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = KimiCliReading(measure)
-        for line, entry in objects(source, reading.skipped):
+        reading = KimiCliReading(source, measure)
+        for line, entry in objects(source):
             reading.take(entry, line.at())
         reading.answered(0)
         transcript = reading.history.transcript(folder_of(source.name, "context"), system=measure(reading.system))
-        return read_as([transcript], reading.skipped)
+        return read_as([transcript])
 
     contents = each_value(chat_contents)
 
@@ -44,9 +44,9 @@ class _Format(Format):
 class KimiCliReading:
     """What one pass over the file collects: ``count`` of the list so far, ``reply`` the newest without a request."""
 
-    def __init__(self, measure: Measured) -> None:
+    def __init__(self, source: Source, measure: Measured) -> None:
+        self.source = source
         self.history = Assembly(measure)
-        self.skipped: list[Skipped] = []
         self.system: tuple[Content, ...] = ()
         self.count = 0
         self.reply: int | None = None
@@ -61,7 +61,7 @@ class KimiCliReading:
         elif role in ROLES:
             self._say(ROLES[role], chat_contents(entry), origin)
         elif role != POINT:
-            self.skipped.append(Skipped(origin.line, origin.offset, "no role that Kimi CLI writes"))
+            self.source.skip("no role that Kimi CLI writes", origin)
 
     def answered(self, total: int) -> None:
         """The newest reply is whole; ``total`` counts the list with it, 0 where the file does not say."""

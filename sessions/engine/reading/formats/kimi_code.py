@@ -22,7 +22,7 @@ from sessions.engine.reading.formats._records import first_objects, folders_of, 
 from sessions.engine.reading.formats._thread import Call, Mark, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import ROLES, Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ENDED = "full_compaction.cancel"
 """A compaction that came to nothing: by an error where one stands there, else by whatever broke it off."""
@@ -48,9 +48,9 @@ class Step:
 class _Reading:
     """``live`` are the places of what the model has; ``real`` those that a user wrote, ``injected`` the agent's own."""
 
+    source: Source
     measure: Measured
     thread: Thread = field(default_factory=Thread)
-    skipped: list[Skipped] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
     by_uuid: dict[str, Step] = field(default_factory=dict)
     newest: Step | None = None
@@ -146,14 +146,20 @@ def _loop_event(reading: _Reading, record: Record) -> None:
     if kind == "step.begin":
         _begin(reading, text_of(event.get("uuid")), time)
     elif kind in ("content.part", "tool.call"):
-        _said(reading, record, text_of(event.get("stepUuid")))
+        uuid = text_of(event.get("stepUuid"))
+        step = reading.by_uuid.get(uuid) or _begin(reading, uuid, time)
+        if step.place is None:
+            step.place = reading.add(record, (), Role.ASSISTANT)
+            step.call.first, step.call.stop = step.place, step.place + 1
+        step.contents += kimi_contents(record)
+        step.origins.append(reading.origin)
     elif kind == "tool.result":
         reading.add(record, kimi_contents(record), Role.USER)
     elif kind == "step.end":
-        step = reading.by_uuid.get(text_of(event.get("uuid")))
-        if step and not step.recorded:
-            step.call.usage = usage_at(as_dict(event.get("usage")), "kimi_code")
-            step.call.response_id = text_of(event.get("messageId"))
+        ended = reading.by_uuid.get(text_of(event.get("uuid")))
+        if ended and not ended.recorded:
+            ended.call.usage = usage_at(as_dict(event.get("usage")), "kimi_code")
+            ended.call.response_id = text_of(event.get("messageId"))
     else:
         reading.unknown[f"loop event {text_of(kind)}"] += 1
 
@@ -165,16 +171,6 @@ def _begin(reading: _Reading, uuid: str, time: float | None) -> Step:
     reading.by_uuid[uuid] = reading.newest = step
     reading.thread.calls.append(step.call)
     return step
-
-
-def _said(reading: _Reading, record: Record, uuid: str) -> None:
-    step = reading.by_uuid.get(uuid) or _begin(reading, uuid, seconds(record.get("time")))
-    contents = kimi_contents(record)
-    if step.place is None:
-        step.place = reading.add(record, (), Role.ASSISTANT)
-        step.call.first, step.call.stop = step.place, step.place + 1
-    step.contents += contents
-    step.origins.append(reading.origin)
 
 
 def _usage(reading: _Reading, record: Record) -> None:
@@ -190,7 +186,7 @@ def _usage(reading: _Reading, record: Record) -> None:
 def _compact(reading: _Reading, record: Record) -> None:
     """The context is then some of what the user wrote, or in older files the newest messages, and the summary."""
     if not summary_of(record):
-        reading.skipped.append(Skipped(reading.origin.line, reading.origin.offset, "a compaction without a summary"))
+        reading.source.skip("a compaction without a summary", reading.origin)
         return
     mark = Mark(len(reading.thread.entries), len(reading.thread.calls), _kept(reading, record), trigger=reading.trigger)
     mark.outside = not reading.live
@@ -300,8 +296,8 @@ class _Format(Format):
         return Sniff(0, "metadata with a protocol_version, but no record of a context")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = _Reading(measure)
-        for line, record in objects(source, reading.skipped):
+        reading = _Reading(source, measure)
+        for line, record in objects(source):
             reading.take(record, line.at())
         reading.finish()
         # The session's folder, with the agent's where it is not the main one; the file's name elsewhere.
@@ -317,6 +313,6 @@ class _Format(Format):
             left="Messages undone",
         )
         found = (transcript,) if transcript.messages or transcript.requests else ()
-        return Parsed(found, tuple(reading.skipped))
+        return Parsed(found)
 
     contents = each_value(kimi_contents)

@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._chat_blocks import SPEAKERS
 from sessions.engine.reading.formats._records import cleared_before, first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, first_text, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Origin, Parsed, Role, Transcript
 
 Entry = tuple[Any, Origin]
 State = tuple[Record, Origin]
@@ -85,17 +85,16 @@ class _Format(Format):
         return Sniff(0, "serialised LangChain objects, but no messages") if is_dumped else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         stem = stem_of(source.name)
         found: list[Transcript] = []
         document = source.head().document
         is_list = isinstance(document, list) and not any(isinstance(item, list) for item in document)
-        threads, others = _histories(records(source, skipped)) if is_list else ([], None)
+        threads, others = _histories(records(source)) if is_list else ([], None)
         for states in threads:
             assembly = Assembly(measure)
-            _follow(assembly, states, skipped)
+            _follow(assembly, states, source)
             found.append(assembly.transcript(_place_of(states[0][0], "thread_id")))
-        placed = records(source, skipped) if others is None else others
+        placed = records(source) if others is None else others
         for number, (entries, state) in enumerate(_conversations(source, placed)):
             assembly = Assembly(measure)
             # How many messages of a deepagents state its summary stands for.
@@ -103,22 +102,22 @@ class _Format(Format):
             cutoff = told if isinstance(told, int) and not isinstance(told, bool) and told > 0 else None
             for position, (value, origin) in enumerate(entries):
                 if state and position == cutoff:
-                    _add(assembly, state[0][EVENT].get("summary_message"), inside(state[1], *SUMMARY_PATH), skipped)
-                _add(assembly, value, origin, skipped)
+                    _add(assembly, state[0][EVENT].get("summary_message"), inside(state[1], *SUMMARY_PATH), source)
+                _add(assembly, value, origin, source)
             settle_summaries(assembly)
             # What ``ClearToolUsesEdit`` leaves of a result that it emptied.
             n_cleared = sum(m.preview == "[cleared]" and bool(m.result_ids()) for m in assembly.messages)
             assembly.note(*cleared_before(n_cleared))
             found.append(assembly.transcript(f"{stem}.{number}" if number else stem))
-        return read_as(found, skipped, "no messages of LangChain's")
+        return read_as(found, "no messages of LangChain's")
 
     contents = each_value(dumped.langchain_contents)
 
 
-def _add(assembly: Assembly, value: Any, origin: Origin, skipped: list[Skipped]) -> int | None:
+def _add(assembly: Assembly, value: Any, origin: Origin, source: Source) -> int | None:
     fields = dumped.fields_of(value)
     if not fields:
-        skipped.append(Skipped(origin.line, origin.offset, "an entry that is no message"))
+        source.skip("an entry that is no message", origin)
         return None
     role = SPEAKERS.get(fields["role"], Role.USER)
     in_run, native_id = assembly.follows_reply(), text_of(fields.get("id"))
@@ -202,12 +201,13 @@ def _way(states: list[State]) -> Iterator[State]:
             yield state, at
 
 
-def _follow(history: Assembly, states: Iterable[State], skipped: list[Skipped]) -> None:
+def _follow(history: Assembly, states: Iterable[State], source: Source) -> None:
     """The messages as they came, by id; those that a state holds no more left with what stands in their place."""
     live: dict[str, int] = {}
     for state, at in states:
         messages = enumerate(as_list(as_dict(state.get("values")).get("messages")))
-        held = [(_key(value), value, inside(at, "values", "messages", n)) for n, value in messages]
+        named = ((text_of(dumped.fields_of(value).get("id")) or dumps(value), n, value) for n, value in messages)
+        held = [(key, value, inside(at, "values", "messages", n)) for key, n, value in named]
         keys = {key for key, _, _ in held}
         gone = [index for key, index in live.items() if key not in keys]
         last_kept = max((n for n, (key, _, _) in enumerate(held) if key in live), default=len(held))
@@ -226,12 +226,8 @@ def _follow(history: Assembly, states: Iterable[State], skipped: list[Skipped]) 
             if compaction is not None and waits and (is_summary or is_made):
                 native, time = text_of(fields.get("id")), seconds(state.get("created_at"))
                 live[key] = history.summary(contents, [place], compaction, id=native, timestamp=time)
-            elif (index := _add(history, value, place, skipped)) is not None:
+            elif (index := _add(history, value, place, source)) is not None:
                 live[key] = index
         live = {key: index for key, index in live.items() if key in keys}
         for task in as_list(state.get("tasks")):
             history.fail(as_dict(task).get("error"))
-
-
-def _key(value: Any) -> str:
-    return text_of(dumped.fields_of(value).get("id")) or dumps(value)

@@ -17,12 +17,12 @@ from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measure
 from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._call_sessions import RunEnd, end_calls, sessions_of
-from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, TracedCall, ancestors, answered, one_layer
+from sessions.engine.reading.formats._calls import ServerEdits, TracedCall, ancestors, answered, one_layer
 from sessions.engine.reading.formats._counts import exclusive_usage, first_count, inclusive_usage
 from sessions.engine.reading.formats._provider_errors import error_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript, Usage
 
 TYPES = frozenset(words("GENERATION SPAN EVENT AGENT TOOL CHAIN RETRIEVER EVALUATOR EMBEDDING GUARDRAIL"))
 CALL_BOUNDARIES = ("TOOL", "AGENT")
@@ -68,8 +68,7 @@ class _Format(Format):
         return Sniff(90, f"{n} of the first {len(found)} records are observations with a traceId") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        observations = _observations(source, skipped)
+        observations = _observations(source)
         if not observations:
             raise files.misread("no observations of Langfuse's")
         by_id = {o.text("id"): o for o in observations if o.text("id")}
@@ -78,12 +77,17 @@ class _Format(Format):
         calls = one_layer(found)
         ends = ((o, f"{o.text('type')} {o.text('name')}", not o.text("parentObservationId")) for o in others)
         end_calls(calls, (RunEnd(o.text("traceId"), _error(o), is_root, kind) for o, kind, is_root in ends))
-        results = [_result(o) for o in others if o.text("type") == "TOOL" and traces.decoded(o.value.get("output"))]
+        results = []
+        for tool in (one for one in others if one.text("type") == "TOOL" and traces.decoded(one.value.get("output"))):
+            given, is_error = tool.value.get("output"), tool.text("level") == "ERROR"
+            call_id = _call_id(tool) or text_of(as_dict(traces.decoded(given)).get("id"))
+            place = files.inside(tool.origin, "output")
+            results.append(traces.result_said(given, place, call_id, tool.text("id"), is_error=is_error))
         transcripts = sessions_of(calls, measure, stem=files.stem_of(source.name), results=results)
         transcripts = _with_doubled(transcripts, observations)
         n_around = len(found) - len(calls)
         around = files.noted((n_around, f"Generations around another one of the same call: {n_around}, no requests"))
-        return Parsed(transcripts, tuple(skipped), warnings=_notes(others) + around)
+        return Parsed(transcripts, warnings=_notes(others) + around)
 
     contents = all_values(traces.read_again)
 
@@ -99,12 +103,12 @@ def _is_observation(value: Any) -> bool:
     return text_of(value.get("type")) in TYPES and ("traceId" in value or "startTime" in value)
 
 
-def _observations(source: Source, skipped: list[Skipped]) -> list[Observation]:
+def _observations(source: Source) -> list[Observation]:
     found = []
-    for record, origin in files.records(source, skipped):
+    for record, origin in files.records(source):
         path = ("observations",) if isinstance(record.get("observations"), list) else ("trace", "observations")
         held = _held(record)
-        placed = files.objects_in(held, files.inside(origin, *path), skipped, "observation")
+        placed = files.objects_in(held, files.inside(origin, *path), source, "observation")
         found += [Observation(value, place) for value, place in placed]
         if not held and _is_observation(record):
             found.append(Observation(record, origin))
@@ -120,7 +124,7 @@ def _call(observation: Observation, by_id: Mapping[str, Observation]) -> TracedC
     raw = traces.usage_in(value.get("output"))
     return TracedCall(
         sent=traces.said_in(
-            value.get("input"), files.inside(origin, "input"), Role.USER, f"{native_id}.in" if native_id else ""
+            value.get("input"), files.inside(origin, "input"), Role.USER, native_id and f"{native_id}.in"
         ),
         replied=traces.replied_in(value.get("output"), files.inside(origin, "output"), native_id),
         usage=raw or _usage(value, attributes),
@@ -150,27 +154,14 @@ def _call_id(observation: Observation) -> str:
     return text_of(attributes.get("gen_ai.tool.call.id")) or text_of(attributes.get("ai.toolCall.id"))
 
 
-def _result(observation: Observation) -> CallMessage:
-    """What a tool gave out, for the call that no later generation answers."""
-    return traces.result_said(
-        observation.value.get("output"),
-        files.inside(observation.origin, "output"),
-        _call_id(observation) or text_of(as_dict(traces.decoded(observation.value.get("output"))).get("id")),
-        observation.text("id"),
-        is_error=observation.text("level") == "ERROR",
-    )
-
-
 def _system(chain: Sequence[Observation]) -> tuple[Content, ...]:
     """Instructions and tools of a generation; without instructions of its own, those of the agent around it."""
     said = next((s for o in chain if (s := traces.system_of(o.attributes().get("gen_ai.system_instructions")))), ())
     attributes = chain[0].attributes()
     listed = as_dict(traces.decoded(attributes.get("model_request_parameters"))).get("function_tools")
     beside = as_dict(traces.decoded(chain[0].value.get("metadata"))).get("tools")
-    tools = (
-        traces.tools_of(attributes.get("gen_ai.tool.definitions")) or traces.tools_of(listed) or traces.tools_of(beside)
-    )
-    return (said + tools) or traces.told_in(chain[0].value.get("input"))
+    tools = filter(None, map(traces.tools_of, (attributes.get("gen_ai.tool.definitions"), listed, beside)))
+    return (said + next(tools, ())) or traces.told_in(chain[0].value.get("input"))
 
 
 def _usage(value: Record, attributes: Record) -> Usage | None:

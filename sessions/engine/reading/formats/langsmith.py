@@ -10,7 +10,7 @@ from sessions.engine.reading.formats._langchain_messages import fields_of, langc
 from sessions.engine.reading.formats._records import first_records
 from sessions.engine.reading.formats._traces import first_said, read_again
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, seconds, text_of, written
-from sessions.engine.transcript.types import Origin, Usage
+from sessions.engine.transcript.types import Origin
 
 TYPES = frozenset(words("llm chain tool retriever embedding prompt parser"))
 PLACES = ("trace_id", "dotted_order", "parent_run_id", "session_id")
@@ -44,6 +44,13 @@ def _run(value: Record, origin: Origin) -> Run:
     reply = fields_of(first_said(value.get("outputs")))
     named = text_of(metadata.get("ls_model_name")) or text_of(asked.get("model")) or text_of(asked.get("model_name"))
     kind, native = text_of(value.get("run_type")), text_of(value.get("id"))
+    outputs = as_dict(value.get("outputs"))
+    # The reply's own counts, those beside it, or the run's sums, which do not tell cached tokens apart.
+    beside = as_dict(outputs.get("usage_metadata"))
+    usage = langchain_usage(reply) or (langchain_usage({"usage_metadata": beside}) if beside else None)
+    # The call that a tool's run answers, where its output is a message that names it.
+    answer = fields_of(outputs.get("output")) or as_dict(outputs.get("output"))
+    call_id = text_of(answer.get("tool_call_id")) or text_of(as_dict(value.get("inputs")).get("id"))
     return Run(
         value,
         origin,
@@ -55,24 +62,10 @@ def _run(value: Record, origin: Origin) -> Run:
         made="outputs",
         started=seconds(value.get("start_time")),
         model=response_fact(reply, "model_name", "model") or named,
-        usage=_usage(value, reply),
-        call_id=_tool_call_id(value) if kind == "tool" else "",
+        usage=usage or inclusive_usage(first_count(value, "prompt_tokens"), first_count(value, "completion_tokens")),
+        call_id=call_id if kind == "tool" else "",
         error=written(value.get("error") or ""),
     )
-
-
-def _usage(value: Record, reply: Record) -> Usage | None:
-    """The reply's own counts, those beside it, or the run's sums, which do not tell cached tokens apart."""
-    beside = as_dict(as_dict(value.get("outputs")).get("usage_metadata"))
-    found = langchain_usage(reply) or (langchain_usage({"usage_metadata": beside}) if beside else None)
-    return found or inclusive_usage(first_count(value, "prompt_tokens"), first_count(value, "completion_tokens"))
-
-
-def _tool_call_id(value: Record) -> str:
-    """The call that a tool's run answers, where its output is a message that names it."""
-    output = as_dict(value.get("outputs")).get("output")
-    fields = fields_of(output) or as_dict(output)
-    return text_of(fields.get("tool_call_id")) or text_of(as_dict(value.get("inputs")).get("id"))
 
 
 class _Format(Format):

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import first_records, inside, objects_in, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, ErrorKind, EventKind, own_reason
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 REPLIES = frozenset(
     words("assistant_message reasoning_message hidden_reasoning_message tool_call_message approval_request_message")
@@ -62,23 +62,25 @@ class _Format(Format):
         return Sniff(92, said) if own else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         agents = [
-            _agent_session(agent, inside(at, *path), record, measure, skipped)
-            for record, at in records(source, skipped)
+            _agent_session(agent, inside(at, *path), record, measure, source)
+            for record, at in records(source)
             for agent, path in _agents_in(record)
         ]
         if agents:
-            return read_as(agents, skipped, "no messages of Letta's")
-        skipped.clear()
+            return read_as(agents, "no messages of Letta's")
+        source.skipped.clear()
         reading = _Reading(Assembly(measure))
-        entries = list(_entries(source, skipped))
+        entries: list[tuple[Record, Origin]] = []
+        for record, at in records(source):
+            listed, place = record.get("messages"), inside(at, "messages")
+            entries += objects_in(listed, place, source, "message") if isinstance(listed, list) else [(record, at)]
         times = [time for entry, _ in entries if (time := seconds(entry.get("date"))) is not None]
         for entry, origin in reversed(entries) if times != sorted(times) else entries:
-            reading.take(entry, origin, skipped)
+            reading.take(entry, origin, source)
         reading.end()
         transcript = reading.history.transcript(stem_of(source.name), window=reading.window)
-        return read_as([transcript], skipped, "no messages of Letta's")
+        return read_as([transcript], "no messages of Letta's")
 
     contents = each_value(lambda value: _contents(as_dict(value)))
 
@@ -92,7 +94,7 @@ class _Reading:
         self.step = ""
         self.said: list[tuple[Record, Origin]] = []
 
-    def take(self, entry: Record, origin: Origin, skipped: list[Skipped]) -> None:
+    def take(self, entry: Record, origin: Origin, source: Source) -> None:
         kind, step = text_of(entry.get("message_type")), text_of(entry.get("step_id"))
         if kind in REPLIES:
             if self.said and step != self.step:
@@ -114,7 +116,7 @@ class _Reading:
                 requests[-1] = replace(requests[-1], usage=exclusive_usage(sent, made) if sent else None)
         if kind not in TYPES:
             if kind not in NOT_CONTEXT:
-                skipped.append(Skipped(origin.line, origin.offset, f"a message of unknown type {kind[:40]!r}"))
+                source.skip(f"a message of unknown type {kind[:40]!r}", origin)
             return
         self.end()
         if kind == "summary_message":
@@ -153,14 +155,6 @@ def _facts(entry: Record) -> dict[str, Any]:
     return {"id": text_of(entry.get("id")), "timestamp": seconds(entry.get("date"))}
 
 
-def _entries(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
-    for record, origin in records(source, skipped):
-        if isinstance(record.get("messages"), list):
-            yield from objects_in(record["messages"], inside(origin, "messages"), skipped, "message")
-        else:
-            yield record, origin
-
-
 def _contents(entry: Record) -> tuple[Content, ...]:
     kind = entry.get("message_type")
     if kind == "reasoning_message":
@@ -195,10 +189,10 @@ def _agent_contents(message: Record) -> tuple[Content, ...]:
     return chat_contents(message)
 
 
-def _agent_session(agent: Record, at: Origin, file: Record, measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _agent_session(agent: Record, at: Origin, file: Record, measure: Measured, source: Source) -> Transcript:
     """The agent's session: what is in its context no more left at the newest summary, else right before what is."""
     history = Assembly(measure)
-    placed = list(objects_in(agent["messages"], inside(at, "messages"), skipped, "message"))
+    placed = list(objects_in(agent["messages"], inside(at, "messages"), source, "message"))
     known = {one for key in CONTEXT_KEYS for one in as_list(agent.get(key)) if isinstance(one, (int, str))}
     kept = [place.path[-1] in known or text_of(message.get("id")) in known for message, place in placed]
     left = [n for n, (message, _) in enumerate(placed) if role_of(message) is not Role.SYSTEM and not kept[n]]

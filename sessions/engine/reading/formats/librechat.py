@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._provider_errors import MAX_WORDS, Refusal
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import OWN_ESTIMATE, ErrorKind, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 NO_PARENT = "00000000-0000-0000-0000-000000000000"
 TREES = ("messages", "messagesTree")
@@ -48,10 +48,9 @@ class _Format(Format):
         return Sniff(95, f"{n} of the first {len(found)} entries have messages with isCreatedByUser") if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        placed = records(source, skipped, _is_conversation, "no conversation: it has no messages")
+        placed = records(source, _is_conversation, "no conversation: it has no messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
-        return read_as(found, skipped, "no conversation with messages")
+        return read_as(found, "no conversation with messages")
 
     contents = each_place(lambda value, origin, message: _contents(value, origin, message.role))
 

@@ -27,7 +27,7 @@ from sessions.engine.reading.formats._records import first_records, misread, not
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Origin, Parsed, Transcript, Usage
 
 CUT = "litellm_truncated"
 """What stands in a text that was too long for the table."""
@@ -102,8 +102,11 @@ class _Format(Format):
         return Sniff(95, f"{len(found)} records of calls with an id, a call_type and what they cost") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        rows = _rows(source, skipped)
+        rows: list[Row] = []
+        for value, at in placed(source, _rows_in, "no row of a spend log"):
+            beside = {key: value[key] for key in BESIDE if value.get(key)}
+            rows.append(Row(value, at, as_dict(decoded(value.get("metadata"))) | beside))
+        rows.sort(key=lambda row: row.time or 0)
         calls = [row for row in rows if row.text("call_type") not in OTHERS]
         if not calls:
             raise misread("no rows of model calls in a spend log of LiteLLM")
@@ -115,7 +118,7 @@ class _Format(Format):
             (n_cached, f"Calls that LiteLLM's own cache answered: {n_cached}"),
             (n_cut, f"Texts that LiteLLM cut before it stored them: {n_cut}; their sizes are of what is left"),
         )
-        return Parsed(transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, warnings=notes)
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
@@ -131,15 +134,6 @@ def _is_row(value: Any) -> bool:
 
 def _rows_in(record: Record) -> Found:
     return found_in(record, _is_row, ("data",))
-
-
-def _rows(source: Source, skipped: list[Skipped]) -> list[Row]:
-    held = placed(source, skipped, _rows_in, "no row of a spend log")
-    found = []
-    for value, at in held:
-        beside = {key: value[key] for key in BESIDE if value.get(key)}
-        found.append(Row(value, at, as_dict(decoded(value.get("metadata"))) | beside))
-    return sorted(found, key=lambda row: row.time or 0)
 
 
 def _sessions(rows: Sequence[Row], measure: Measured, stem: str) -> tuple[Transcript, ...]:

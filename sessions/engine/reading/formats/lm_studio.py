@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._counts import exclusive_usage
 from sessions.engine.reading.formats._records import inside, object_of, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 LENGTH, OVERFLOW = "llm.load.contextLength", "llm.prediction.contextOverflowPolicy"
 CUT_SHORT = frozenset({"maxPredictedTokensReached", "contextLengthReached"})
@@ -71,14 +71,14 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = object_of(source, "a conversation")
-        history, skipped = Assembly(measure), list[Skipped]()
+        history = Assembly(measure)
         if prompt := text_of(document.get("systemPrompt")):
             history.add(Role.SYSTEM, parts_of(prompt), [Origin(1, 0, source.size, ("systemPrompt",))])
         settings: dict[str, Any] = _fields(as_dict(document.get("lastUsedModel")).get("instanceLoadTimeConfig"))
         for n, entry in enumerate(as_list(document.get("messages"))):
             parts = list(_parts(as_dict(entry), Origin(1, 0, source.size, ("messages", n))))
             if not parts:
-                skipped.append(Skipped(1, 0, f"message {n} has no version with a role"))
+                source.skip(f"message {n} has no version with a role")
             for part in parts:
                 settings |= _add(history, *part)
         # Each call may say with what length its model was loaded; else it is the last one's.
@@ -89,7 +89,7 @@ class _Format(Format):
         policy = text_of(settings.get(OVERFLOW))
         if policy in POLICIES:
             made = with_room(made, f"LM Studio {POLICIES[policy]}", cuts=policy != STOPS)
-        return read_as([made], skipped, "no messages in versions")
+        return read_as([made], "no messages in versions")
 
     contents = each_value(_blocks)
 

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._blocks import is_prompt, result_of, text_b
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import inside, stem_of, unread_notes, values
 from sessions.engine.reading.formats._values import Path, Record, as_dict, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 Found = Iterator[tuple[Path, Any]]
 CALLS = ("agent.tool_use", "agent.mcp_tool_use", "agent.custom_tool_use")
@@ -104,7 +104,11 @@ class _Reading:
         if kind == START:
             self.span = text_of(event.get("id"))
         elif kind in TOLD or kind in RESULTS:
-            self._told(kind, event, origin)
+            if contents := event_contents(event):
+                role = Role.SYSTEM if kind == "system.message" else Role.USER
+                typed = kind == "user.message" and is_prompt(contents)
+                meta = role is Role.USER and kind in TOLD and not typed
+                self.history.add(role, contents, [origin], typed=typed, meta=meta, **_facts(event))
         elif kind == COMPACTED:
             self.history.compaction()
         elif kind == "session.error":
@@ -132,13 +136,6 @@ class _Reading:
             if self.span:
                 self.calls[self.span] = len(self.history.requests) - 1
 
-    def _told(self, kind: str, event: Record, origin: Origin) -> None:
-        if contents := event_contents(event):
-            role = Role.SYSTEM if kind == "system.message" else Role.USER
-            typed = kind == "user.message" and is_prompt(contents)
-            meta = role is Role.USER and kind in TOLD and not typed
-            self.history.add(role, contents, [origin], typed=typed, meta=meta, **_facts(event))
-
 
 def _facts(event: Record) -> dict[str, Any]:
     return {"id": text_of(event.get("id")), "timestamp": seconds(event.get("processed_at"))}
@@ -163,11 +160,10 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         threads: dict[str, _Reading] = {}
         native, model = "", ""
         system: tuple[Content, ...] = ()
-        for record, origin in _recorded(source, skipped):
+        for record, origin in _recorded(source):
             native = native or (text_of(record.get("id")) if "type" not in record or "agent" in record else "")
             agent = as_dict(record.get("agent"))
             model = model or text_of(agent.get("model")) or text_of(as_dict(agent.get("model")).get("id"))
@@ -177,19 +173,19 @@ class _Format(Format):
                     thread = text_of(event.get("session_thread_id"))
                     threads.setdefault(thread, _Reading(Assembly(measure))).take(event, inside(origin, *path))
                 elif event is not record or "agent" not in record:
-                    skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
+                    source.skip("no event of a session", origin)
         stem, found = native or stem_of(source.name), []
         for thread, reading in threads.items():
             reading.finish()
             name = f"{stem}.{thread}" if thread and len(threads) > 1 else stem
             own = () if thread else measure(system)
             found.append(reading.history.transcript(name, otherwise=model, system=own))
-        return read_as(found, skipped, "no events that say anything")
+        return read_as(found, "no events that say anything")
 
     contents = each_value(event_contents)
 
 
-def _recorded(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
+def _recorded(source: Source) -> Iterator[tuple[Record, Origin]]:
     """The records of a document, of a list, or of lines; in a line ``[method, event]`` of a recorder the second."""
     document = source.head().document
     if document is not None:
@@ -197,17 +193,14 @@ def _recorded(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, 
         whole = Origin(1, 0, source.size)
         held = ((value, whole if n is None else inside(whole, n)) for n, value in places)
     else:
-        held = ((value, line.at()) for line, value in values(source, skipped))
+        held = ((value, line.at()) for line, value in values(source))
     for value, origin in held:
         found = list(_records(value))
-        if not found and not _is_call(value):
-            skipped.append(Skipped(origin.line, origin.offset, "no event of a session"))
+        # What a client called and the list that it sent, which the stream tells again.
+        is_call = isinstance(value, list) and len(value) == 2 and text_of(value[0]).startswith("client.")
+        if not found and not is_call:
+            source.skip("no event of a session", origin)
         yield from ((record, inside(origin, *path)) for record, path in found)
-
-
-def _is_call(value: Any) -> bool:
-    """Whether an entry is what a client called and the list that it sent, which the stream tells again."""
-    return isinstance(value, list) and len(value) == 2 and text_of(value[0]).startswith("client.")
 
 
 def _records(value: Any) -> Iterator[tuple[Record, tuple[int, ...]]]:

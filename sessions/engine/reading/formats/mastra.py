@@ -17,6 +17,7 @@ from typing import Any
 from sessions.engine.base.words import counted
 from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
 from sessions.engine.reading.formats import _mastra_spans as mastra
+from sessions.engine.reading.formats import _records as files
 from sessions.engine.reading.formats import _traces as traces
 from sessions.engine.reading.formats._ai_sdk_parts import parts_of
 from sessions.engine.reading.formats._assembly import read_as
@@ -25,19 +26,10 @@ from sessions.engine.reading.formats._calls import CallMessage, ServerEdits, Tra
 from sessions.engine.reading.formats._counts import sdk_usage
 from sessions.engine.reading.formats._mastra_spans import Span, Step
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of
-from sessions.engine.reading.formats._records import (
-    first_records,
-    has_columns,
-    inside,
-    misread,
-    noted,
-    rows_of,
-    stem_of,
-)
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.reading.formats.ai_sdk import Reading
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUT_REASONS, EventKind, RecordedEvent
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Transcript
 
 MESSAGES, SPANS, MEMORY = "mastra_messages", "mastra_ai_spans", "mastra_observational_memory"
 
@@ -45,7 +37,8 @@ MESSAGES, SPANS, MEMORY = "mastra_messages", "mastra_ai_spans", "mastra_observat
 def _again(values: Sequence[Any], message: Message) -> tuple[Content, ...]:
     """The blocks of an output of a call, of a message that was sent, of what a tool gave, or of a stored message."""
     if MESSAGES in message.origins[0].path[:1]:
-        return tuple(content for value in values for content in _stored_contents(value, message.role))
+        held = ([value] if isinstance(value, dict) else traces.decoded(value) for value in values)
+        return tuple(content for parts in held for content in parts_of(parts, message.role))
     output = as_dict(traces.decoded(values[0])) if len(values) == 1 else {}
     if message.role is Role.ASSISTANT and "role" not in output and (found := mastra.reply_contents(output)):
         return found
@@ -62,40 +55,39 @@ class _Format(Format):
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
-        if has_columns(head, MESSAGES, "thread_id", "content", "role"):
+        if files.has_columns(head, MESSAGES, "thread_id", "content", "role"):
             return Sniff(95, f"a database with {MESSAGES} that have a thread_id")
-        found = [mastra.kind_of(span) for record in first_records(head) for span, _ in mastra.spans_in(record)]
+        found = [mastra.kind_of(span) for record in files.first_records(head) for span, _ in mastra.spans_in(record)]
         if any(kind in (*mastra.GENERATIONS, mastra.STEP, mastra.INFERENCE) for kind in found):
             return Sniff(95, f"{len(found)} spans of Mastra's types, with model calls among them")
-        if found and head.document is None and 2 * len(found) > len(first_records(head)):
+        if found and head.document is None and 2 * len(found) > len(files.first_records(head)):
             return Sniff(85, f"{len(found)} spans of Mastra's types, no model call among the first")
         return Sniff(0, "spans of Mastra's types, but none is a model call") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         if source.database() is not None:
-            found = _threads(source, measure, skipped)
-            return read_as(found, skipped, "no thread with messages in Mastra's storage")
-        spans = mastra.spans_of(source, skipped)
+            found = _threads(source, measure)
+            return read_as(found, "no thread with messages in Mastra's storage")
+        spans = mastra.spans_of(source)
         by_id = {span.id: span for span in spans if span.id}
         steps, matched = mastra.steps_of(spans, by_id)
         calls = answered(_calls(steps, matched))
         if not calls:
-            raise misread("no model calls among Mastra's spans")
+            raise files.misread("no model calls among Mastra's spans")
         end_calls(
             calls,
             (_end(span) for span in spans if span.kind not in (mastra.STEP, mastra.INFERENCE, *mastra.GENERATIONS)),
         )
         results = [said for step in steps for said in step.results]
-        told = sessions_of(calls, measure, stem=stem_of(source.name), results=results)
+        told = sessions_of(calls, measure, stem=files.stem_of(source.name), results=results)
         known = {step.span.id: step for step in steps}
         n_cut = sum(step.reason in CUT_REASONS for step in steps)
-        notes = noted(
+        notes = files.noted(
             (len(spans) - len(steps), f"Spans that are no requests: {len(spans) - len(steps)}"),
             (n_cut, f"Answers that were cut off at a limit of their own: {n_cut}"),
         )
         ended = tuple(_ended(transcript, known) for transcript in told)
-        return Parsed(ended, tuple(skipped), warnings=notes)
+        return Parsed(ended, warnings=notes)
 
     contents = all_values(_again)
 
@@ -121,7 +113,13 @@ def _calls(steps: Sequence[Step], matched: Mapping[str, str]) -> Iterator[Traced
         call.system = (*told[outer.id if outer else ""], *call.system)
         if outer:
             before[outer.id] = step, len(call.sent) + (n_known + 1 if call.continues else 0), call
-            _close(call, outer, is_last=newest[outer.id] is step)
+            # How the generation ended is told of its last call: its error, or that it was stopped.
+            error, edits = error_of(outer.error), call.edits
+            if newest[outer.id] is step and error and edits.error is None:
+                is_refused = not call.replied and not call.usage
+                call.edits = replace(edits, error=error) if is_refused else replace(edits, ended=error)
+            elif newest[outer.id] is step:
+                call.edits = replace(edits, ended=edits.ended or _stopped(outer))
         if outer and known and call.continues and call.edits.error and not call.replied:
             # It adds nothing to what the generation began with, by which its session is found.
             call.sent, call.continues = _said(outer), ""
@@ -154,19 +152,6 @@ def _call(step: Step, matched: Mapping[str, str]) -> TracedCall:
     )
 
 
-def _close(call: TracedCall, outer: Span, *, is_last: bool) -> None:
-    """How the generation ended, told of its last call: its error, or that it was stopped."""
-    if not is_last:
-        return
-    error = error_of(outer.error)
-    if error and call.edits.error is None and not call.replied and not call.usage:
-        call.edits = replace(call.edits, error=error)
-    elif error and call.edits.error is None:
-        call.edits = replace(call.edits, ended=error)
-    else:
-        call.edits = replace(call.edits, ended=call.edits.ended or _stopped(outer))
-
-
 def _stopped(span: Span) -> Refusal | None:
     status = span.output.get("status")
     if status not in ("suspended", "aborted"):
@@ -181,7 +166,7 @@ def _said(span: Span) -> list[CallMessage]:
     path = ("input", "messages") if asked is not value else ("input",)
     if not asked or isinstance(asked, dict):
         return []
-    return traces.said_in(asked, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
+    return traces.said_in(asked, files.inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
 
 
 def _own(span: Span) -> tuple[list[CallMessage], bool]:
@@ -194,9 +179,8 @@ def _own(span: Span) -> tuple[list[CallMessage], bool]:
     lists = [value, *(traces.decoded(as_dict(value).get(key)) for key in ("messages", "input", "contents"))]
     if not any(traces.is_message(item) or traces.is_item(item) for held in lists for item in as_list(held)):
         return [], False
-    return traces.said_in(value, inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else ""), len(
-        path
-    ) > 1
+    said = traces.said_in(value, files.inside(span.origin, *path), Role.USER, f"{span.id}.in" if span.id else "")
+    return said, len(path) > 1
 
 
 def _instructions(step: Step, sent: Iterable[CallMessage]) -> tuple[Content, ...]:
@@ -238,28 +222,23 @@ def _ended(transcript: Transcript, known: Mapping[str, Step]) -> Transcript:
     return replace(transcript, events=(*transcript.events, event))
 
 
-def _stored_contents(value: object, role: Role) -> tuple[Content, ...]:
-    """The blocks of a part of a stored message, or of the content of an older one."""
-    return parts_of([value] if isinstance(value, dict) else traces.decoded(value), role)
-
-
-def _threads(source: Source, measure: Measured, skipped: list[Skipped]) -> list[Transcript]:
-    """The session of every thread, in order of time; ``skipped`` receives what is no message."""
+def _threads(source: Source, measure: Measured) -> list[Transcript]:
+    """The session of every thread, in order of time; what is no message is skipped."""
     tables = source.head().tables
-    rows = rows_of(source, SPANS, "ORDER BY startedAt, rowid") if SPANS in tables else ()
+    rows = files.rows_of(source, SPANS, "ORDER BY startedAt, rowid") if SPANS in tables else ()
     spans = [mastra.span_at(row, at) for row, at in rows]
     own: dict[str, deque[Step]] = {}
     for step in mastra.steps_of(spans, {span.id: span for span in spans})[0]:
         own.setdefault(next((s.thread for s in (step.span, *step.around) if s.thread), ""), deque()).append(step)
-    counted = {row.get("threadId"): row for row, _ in rows_of(source, MEMORY)} if MEMORY in tables else {}
-    in_time = rows_of(source, "mastra_threads", "ORDER BY createdAt, rowid")
+    counted = {row.get("threadId"): row for row, _ in files.rows_of(source, MEMORY)} if MEMORY in tables else {}
+    in_time = files.rows_of(source, "mastra_threads", "ORDER BY createdAt, rowid")
     titles = {text_of(row.get("id")): text_of(row.get("title")) for row, _ in in_time}
     found: dict[str, Transcript] = {}
-    in_order = rows_of(source, MESSAGES, "ORDER BY thread_id, createdAt, rowid")
+    in_order = files.rows_of(source, MESSAGES, "ORDER BY thread_id, createdAt, rowid")
     for native, held in itertools.groupby(in_order, lambda one: text_of(one[0].get("thread_id"))):
         reading = _Thread(measure, own.get(native, deque()))
         for message, at in held:
-            reading.put(message, at, skipped)
+            reading.put(message, at, source)
         reading.tell(None)
         reading.remember(counted.get(native, {}))
         found[native] = reading.finish(native, titles.get(native, ""))
@@ -273,12 +252,12 @@ class _Thread(Reading):
         super().__init__(measure)
         self.steps = steps
 
-    def put(self, row: Record, origin: Origin, skipped: list[Skipped]) -> None:
+    def put(self, row: Record, origin: Origin, source: Source) -> None:
         """A message, and before it the calls that began before an answer was written down."""
         held, first = traces.decoded(row.get("content")), len(self.history.requests)
         due = self.tell(seconds(row.get("createdAt"))) if row.get("role") == "assistant" else []
-        said, place = (held, inside(origin, "content")) if isinstance(held, dict) else ({"content": held}, origin)
-        self.take({**said, **{key: row.get(key) for key in ("role", "id", "createdAt")}}, place, skipped)
+        said, place = (held, files.inside(origin, "content")) if isinstance(held, dict) else ({"content": held}, origin)
+        self.take({**said, **{key: row.get(key) for key in ("role", "id", "createdAt")}}, place, source)
         made = self.history.requests[first:]
         # A generation of several steps tells their sum alone.
         for request, step in zip(made, due[-len(made) :] if len(due) >= len(made) else [], strict=False):

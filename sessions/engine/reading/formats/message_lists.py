@@ -24,7 +24,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal
 from sessions.engine.reading.formats._records import first_records, inside, noted, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import CUT_OFF, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 MAX_DEPTH, LEAST, MAX_BESIDE = 6, 2, 8
 """How deep a list may stand in a record, how many messages it has at least, how many are held against each other."""
@@ -188,7 +188,10 @@ def _session(found: list[Found], name: str, measure: Measured) -> Transcript:
     told = iter(_told_beside(around, sum(one.role is Role.ASSISTANT for one, _ in new)))
     folded = _folded(around)
     last = {text_of(plain.get(FOLD)): n for n, (_, plain) in enumerate(new)}
-    _stands_before(history, around)
+    for record, origin in around[-1:]:
+        # PicoClaw sends it before the messages that it kept: what it stands for is not in the file.
+        if text_of(record.get("summary")) and text_of(record.get("key")) and "updated" in record:
+            history.summary(parts_of(record["summary"]), [inside(origin, "summary")], history.forget(()))
     for n, (one, plain) in enumerate(new):
         _add(history, one, plain, next(told, {}) if one.role is Role.ASSISTANT else {})
         fold = text_of(plain.get(FOLD))
@@ -223,13 +226,6 @@ def _folded(around: Around) -> dict[str, tuple[Any, Origin]]:
         for n, group in enumerate(map(as_dict, as_list(record.get("messageGroups"))))
         if group.get("type") == "compression"
     }
-
-
-def _stands_before(history: Assembly, around: Around) -> None:
-    """The summary that PicoClaw sends before the messages that it kept: what it stands for is not in the file."""
-    for record, origin in around[-1:]:
-        if text_of(record.get("summary")) and text_of(record.get("key")) and "updated" in record:
-            history.summary(parts_of(record["summary"]), [inside(origin, "summary")], history.forget(()))
 
 
 def _add(history: Assembly, one: Found, plain: Record, beside: Record) -> None:
@@ -324,18 +320,17 @@ class _Format(Format):
         return Sniff(5, f"{len(found)} messages with a role and content; what else the file records is not known")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         sessions: dict[str, list[Found]] = {}
-        for record, origin in records(source, skipped):
+        for record, origin in records(source):
             found = list(_messages(record, origin))
             if not found:
-                skipped.append(Skipped(origin.line, origin.offset, "an object without messages"))
+                source.skip("an object without messages", origin)
             for one in found:
                 sessions.setdefault(one.key, []).append(one)
         stem, lists = stem_of(source.name), _once(list(sessions.values()))
         made = [_session(found, found[0].thread or stem, measure) for found in lists]
         n_again = len(sessions) - len(lists)
         notes = noted((n_again, f"Lists that repeat the messages of one beside them: {n_again}; each is read once"))
-        return read_as(made, skipped, "no list of messages with roles", warnings=notes)
+        return read_as(made, "no list of messages with roles", warnings=notes)
 
     contents = each_value(_contents)

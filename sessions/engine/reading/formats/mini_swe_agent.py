@@ -17,7 +17,7 @@ from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._provider_errors import end_of
 from sessions.engine.reading.formats._records import stem_of
 from sessions.engine.reading.formats._values import as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Origin, Parsed, Role
 
 PLAIN_KEYS = frozenset({"role", "content", "extra", "timestamp"})
 
@@ -51,8 +51,7 @@ class _Format(Format):
             raise UnreadableInput("neither a list of messages nor an object with one", next_step="Check the format")
         stem: tuple[str | int, ...] = () if isinstance(document, list) else ("messages",)
         entries = document if isinstance(document, list) else as_list(document.get("messages"))
-        history, skipped = Assembly(measure), list[Skipped]()
-        notes, said = list[str](), ""
+        history, notes, said = Assembly(measure), list[str](), ""
         for position, entry in enumerate(entries):
             if is_entry(entry):
                 _add(history, entry, Origin(1, 0, source.size, (*stem, position)))
@@ -60,13 +59,13 @@ class _Format(Format):
                 notes.append("The exit entry is the agent's own, not context")
                 said = text_of(as_dict(entry.get("extra")).get("exception_str"))
             else:
-                skipped.append(Skipped(1, 0, f"entry {position} has no role and content"))
+                source.skip(f"entry {position} has no role and content")
         info = as_dict(as_dict(document).get("info"))
         history.refuse(end_of(said) if said else end_of(info.get("exit_status")))
         model = text_of(as_dict(as_dict(info.get("config")).get("model")).get("model_name"))
         version = text_of(info.get("mini_version"))
         transcript = history.transcript(stem_of(source.name), otherwise=model, client=version)
-        return read_as([transcript], skipped, warnings=tuple(notes))
+        return read_as([transcript], warnings=tuple(notes))
 
     contents = each_value(chat_contents)
 

@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._counts import local_usage, openai_usage
 from sessions.engine.reading.formats._items import item_contents, item_role
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript, Usage
 
 SUMMARY = "contextSummary"
 """Where a message has the summary that is sent in place of all before it."""
@@ -64,10 +64,9 @@ class _Format(Format):
         return Sniff(95, said) if n else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        placed = records(source, skipped, _is_chat, "no chat: it has no history of messages")
+        placed = records(source, _is_chat, "no chat: it has no history of messages")
         found = [_session(record, origin, stem_of(source.name), measure) for record, origin in placed]
-        return read_as(found, skipped, "no chat with messages")
+        return read_as(found, "no chat with messages")
 
     contents = each_place(_blocks)
 

@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._marks import chat_mark, foreign_key, forei
 from sessions.engine.reading.formats._records import closest, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import Line
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role
 
 DISPLAY = "messages_display"
 _SPEAKER = re.compile(r"^(user|assistant|tool|system): ", re.MULTILINE)
@@ -116,7 +116,7 @@ def _groups(document: Any, whole: Origin) -> list[list[TracedCall]]:
     return [API.calls(document, whole)]
 
 
-def _lines(lines: Iterable[tuple[Line, Record]], skipped: list[Skipped]) -> list[list[TracedCall]]:
+def _lines(lines: Iterable[tuple[Line, Record]], source: Source) -> list[list[TracedCall]]:
     """One session of all lines that are messages, then one for each flattened conversation."""
     whole = TracedCall([], [], is_log=True)
     logs: list[TracedCall] = []
@@ -131,7 +131,7 @@ def _lines(lines: Iterable[tuple[Line, Record]], skipped: list[Skipped]) -> list
         elif _is_line(value):
             whole.sent.append(_said_at(value, origin, seconds(value.get("timestamp"))))
         else:
-            skipped.append(line.skipped("an object that is not a chat message"))
+            source.skip("an object that is not a chat message", line)
     return [[log] for log in (whole, *logs) if log.sent]
 
 
@@ -212,16 +212,15 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = source.head().document
-        skipped: list[Skipped] = []
         if document is None or (isinstance(document, dict) and isinstance(document.get(DISPLAY), str)):
-            groups = _lines(objects(source, skipped), skipped)
+            groups = _lines(objects(source), source)
         elif _is_document(document):
             groups = _groups(document, Origin(1, 0, source.size))
         else:
             raise misread("neither a chat request, a response nor messages")
         stem = stem_of(source.name)
         found = [session for group in groups for session in sessions_of(group, measure, stem=stem, runs=True)]
-        return Parsed(with_unique_ids(found), tuple(skipped))
+        return Parsed(with_unique_ids(found))
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of one message; one of a flattened conversation is found by its number."""

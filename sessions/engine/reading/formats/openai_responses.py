@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._items import ITEM_TYPES, item_contents, it
 from sessions.engine.reading.formats._marks import foreign_turn
 from sessions.engine.reading.formats._records import closest, events, first_objects, inside, misread, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role
 
 STREAM = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*(?:event: ?response\.|data: ?\{\"type\": ?\"response\.)")
 ENDS = ("response.completed", "response.incomplete", "response.failed")
@@ -52,20 +52,19 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         head = source.head()
         if STREAM.match(head.data):
-            calls = _streamed(events(source, skipped))
+            calls = _streamed(events(source))
         elif head.document is None or is_item_line(head.document):
             unfit = "an object that is not an item"
-            lines = objects(source, skipped, lambda v: is_item_line(v) or isinstance(v.get("role"), str), unfit)
+            lines = objects(source, lambda v: is_item_line(v) or isinstance(v.get("role"), str), unfit)
             said = [said_at(value, line.at(), seconds(value.get("timestamp"))) for line, value in lines]
             calls = [TracedCall(said, [], is_log=True)] if said else []
         elif isinstance(head.document, (dict, list)):
             calls = _calls(head.document, Origin(1, 0, source.size))
         else:
             raise misread("neither a request nor a response nor items")
-        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True), tuple(skipped))
+        return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True))
 
     contents = each_value(item_contents)
 

@@ -41,7 +41,7 @@ from sessions.engine.reading.formats._values import (
 )
 from sessions.engine.reading.jsonio import dumps
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
-from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript, Usage
 
 PART, DATA = run.PART, "data"
 COLUMNS = {"session": ("id", "title"), "message": ("id", "session_id", DATA), PART: ("message_id", "session_id", DATA)}
@@ -147,16 +147,16 @@ class _Format(Format):
             rows = rows_of(source, "session", "ORDER BY rowid")
             found = [_session(_entries(source, text_of(row.get("id"))), row, measure) for row, _ in rows]
             return Parsed(tuple(transcript for transcript in found if transcript.messages))
-        document, skipped = source.head().document, list[Skipped]()
+        document = source.head().document
         if not isinstance(document, dict) or not isinstance(document.get("messages"), list):
-            return Parsed(tuple(_alone(source, measure, skipped)), tuple(skipped))
+            return Parsed(tuple(_alone(source, measure)))
         placed = [(entry, Origin(1, 0, source.size, ("messages", n))) for n, entry in enumerate(document["messages"])]
         listed = [(entry, [place]) for entry, place in placed if _is_entry(entry)]
-        unfit = [place.path[-1] for entry, place in placed if not _is_entry(entry)]
-        skipped += [Skipped(1, 0, f"message {n} has no info with a role and parts") for n in unfit]
+        for n in [place.path[-1] for entry, place in placed if not _is_entry(entry)]:
+            source.skip(f"message {n} has no info with a role and parts")
         info = as_dict(document.get("info"))
         transcript = _session(listed, {**info, "id": text_of(info.get("id")) or stem_of(source.name)}, measure)
-        return read_as([transcript], skipped)
+        return read_as([transcript])
 
     contents = each_place(_contents)
 
@@ -176,14 +176,14 @@ def _sniff_alone(records: Sequence[Record]) -> Sniff | None:
     return None
 
 
-def _alone(source: Source, measure: Measured, skipped: list[Skipped]) -> Iterator[Transcript]:
+def _alone(source: Source, measure: Measured) -> Iterator[Transcript]:
     """The sessions that messages without an export belong to, or a run's events, in the order of their first one."""
     is_run = any(map(run.is_event, first_records(source.head())))
     if is_run:
-        sessions = run.sessions_of(records(source, skipped, run.is_event, "no event of a run"))
+        sessions = run.sessions_of(records(source, run.is_event, "no event of a run"))
     else:
         sessions = {}
-        for record, origin in records(source, skipped, _is_entry, "no info with a role and parts"):
+        for record, origin in records(source, _is_entry, "no info with a role and parts"):
             sessions.setdefault(text_of(record["info"].get("sessionID")), []).append((record, [origin]))
     for native, listed in sessions.items():
         transcript = _session(listed, {"id": native or stem_of(source.name)}, measure)

@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._blocks import definitions, text_blocks
 from sessions.engine.reading.formats._counts import openai_usage, usage_at
 from sessions.engine.reading.formats._records import inside, stem_of, values
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Transcript
 
 HISTORY_KEYS = ("history", "trajectory", "events")
 ASKED, CONDENSED = ("condensation_request", "CondensationRequest"), ("condensation", "Condensation")
@@ -28,11 +28,11 @@ SAID = ("message", "MessageEvent")
 
 @dataclass(slots=True)
 class _Reading:
-    """What one file collects: sessions, what is skipped, how many events of each kind are not context."""
+    """What one file collects: sessions, how many events of each kind are not context."""
 
+    source: Source
     measure: Measured
     transcripts: list[Transcript] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
     unused: Counter[str] = field(default_factory=Counter)
 
 
@@ -53,7 +53,7 @@ class _Run:
         is_old = v0.is_event(event)
         version = v0 if is_old else v1
         if not version.is_event(event):
-            self.reading.skipped.append(Skipped(origin.line, origin.offset, "neither an action nor an observation"))
+            self.reading.source.skip("neither an action nor an observation", origin)
             return
         role, kind = version.role_of(event), event.get("action") if is_old else event["kind"]
         native = v0.event_id(event) if is_old else text_of(event.get("id"))
@@ -65,7 +65,12 @@ class _Run:
         self.is_asked = self.is_asked or kind in ASKED
         if kind in CONDENSED:
             summary = _summary_v0(event) if is_old else v1.contents_of_event(event)
-            self._condense(version.forgotten_ids(event), summary, origin, facts)
+            found = {self.history.by_id[key] for key in version.forgotten_ids(event) if key in self.history.by_id}
+            # One that was asked for came by hand or because the window was full: the record does not say which.
+            compaction = self.history.forget(found, trigger=None if self.is_asked else "auto")
+            self.is_asked = False
+            if summary:
+                self.history.summary(summary, [origin], compaction, **facts)
         if kind == "ConversationStateUpdateEvent":
             self.spending.update(event)
             self.events_at = v1.condenser_limit(event.get("value")) or self.events_at
@@ -95,22 +100,20 @@ class _Run:
         known = bool(native) and any(r.response_id == native for r in self.history.requests[-1:])
         return {"response_id": native, "model": model, "usage": None if known else self.spending.take()}
 
-    def _condense(
-        self, forgotten: set[str], summary: tuple[Content, ...], origin: Origin, facts: dict[str, Any]
-    ) -> None:
-        found = {self.history.by_id[key] for key in forgotten if key in self.history.by_id}
-        # One that was asked for came by hand or because the window was full: the record does not say which.
-        compaction = self.history.forget(found, trigger=None if self.is_asked else "auto")
-        self.is_asked = False
-        if summary:
-            self.history.summary(summary, [origin], compaction, **facts)
-
     def finish(self, native_id: str, holder: Record) -> None:
         """Add the session to what was read, if it has any message; ``holder`` is the output line it came from."""
         history = self.history
         if not history.messages:
             return
-        _fill_usage(history, holder)
+        # Replies without usage have that of ``metrics.token_usages``, by response id, or in order where each has one.
+        listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
+        usages = [usage for usage in listed if isinstance(usage, dict)]
+        by_id = {text_of(usage.get("response_id")): usage for usage in usages}
+        for position, request in enumerate(history.requests):
+            in_order = usages[position] if len(usages) == len(history.requests) else None
+            spent = by_id.get(request.response_id, in_order) if request.response_id else in_order
+            if request.usage is None and spent is not None:
+                history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))
         metadata = as_dict(holder.get("metadata"))
         made = history.transcript(
             native_id,
@@ -161,24 +164,24 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = _Reading(measure)
+        reading = _Reading(source, measure)
         flat = _Run(reading)
         head = source.head()
         # The file's JSON values: one a line, or one document over many lines.
-        placed = ((value, line.at()) for line, value in values(source, reading.skipped))
+        placed = ((value, line.at()) for line, value in values(source))
         is_document = head.document is not None and len(head.values) != 1
         for value, origin in [(head.document, Origin(1, 0, source.size))] if is_document else placed:
             events = _events_of(value)
             if v0.is_event(value) or v1.is_event(value):
                 flat.take(value, origin)
             elif events is None:
-                reading.skipped.append(Skipped(origin.line, origin.offset, "neither an event nor a history of events"))
+                source.skip("neither an event nor a history of events", origin)
             else:
                 _read_history(reading, value, origin, stem_of(source.name))
         flat.finish(stem_of(source.name), {})
         notes = [f"Events that are not context: {n:,} × {kind}" for kind, n in sorted(reading.unused.items())]
         transcripts = with_unique_ids(reading.transcripts)
-        return Parsed(transcripts, tuple(reading.skipped), warnings=tuple(notes))
+        return Parsed(transcripts, warnings=tuple(notes))
 
     contents = each_place(_contents)
 
@@ -213,15 +216,3 @@ def _events_of(root: Any) -> list[Any] | None:
 
 def _summary_v0(event: Record) -> tuple[Content, ...]:
     return text_blocks(text_of(as_dict(event.get("args")).get("summary")))
-
-
-def _fill_usage(history: Assembly, holder: Record) -> None:
-    """Give replies without usage that of ``metrics.token_usages``, by response id, or in order where each has one."""
-    listed = as_list(as_dict(holder.get("metrics")).get("token_usages"))
-    usages = [usage for usage in listed if isinstance(usage, dict)]
-    by_id = {text_of(usage.get("response_id")): usage for usage in usages}
-    for position, request in enumerate(history.requests):
-        in_order = usages[position] if len(usages) == len(history.requests) else None
-        spent = by_id.get(request.response_id, in_order) if request.response_id else in_order
-        if request.usage is None and spent is not None:
-            history.requests[position] = replace(request, usage=usage_at(spent, "openhands"))

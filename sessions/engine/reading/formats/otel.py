@@ -10,7 +10,7 @@ one too, or on a span of its own before it with figures that are the exporter's 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sessions.engine.reading.formats import YES, Coverage, Format, Head, Measured, Sniff, Source, all_values
@@ -25,7 +25,7 @@ from sessions.engine.reading.formats._provider_errors import Refusal, error_of
 from sessions.engine.reading.formats._records import first_records, inside, misread, noted, records, stem_of
 from sessions.engine.reading.formats._values import as_dict, count_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Origin, Parsed, Role, Usage
 
 FLAG, TOKENS_BEFORE = "gen_ai.conversation.compacted", "compaction.tokens_before"
 SENT = (
@@ -94,8 +94,9 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        spans = _once(span for record, origin in records(source, skipped) for span in otel.spans_in(record, origin))
+        told = (span for record, origin in records(source) for span in otel.spans_in(record, origin))
+        # Each as it was told last: some exporters print it at its start too, and two of them print it twice.
+        spans = list({(s.trace, s.id) if s.id else ("", f"#{n}"): s for n, s in enumerate(told)}.values())
         if not spans:
             raise misread("no OpenTelemetry spans")
         by_id = {span.id: span for span in spans if span.id}
@@ -117,17 +118,9 @@ class _Format(Format):
             (n_others, f"Spans that are no model calls: {n_others}, not context"),
             (n_around, f"Spans around another one of the same call: {n_around}, no requests"),
         )
-        return Parsed(transcripts, tuple(skipped), warnings=notes)
+        return Parsed(transcripts, warnings=notes)
 
     contents = all_values(lambda values, message: traces.read_again(otel.messages_at(values, message.origins), message))
-
-
-def _once(spans: Iterable[Span]) -> list[Span]:
-    """Each span once, as it was told last: some exporters print it at its start too, and two of them print it twice."""
-    found: dict[tuple[str, str], Span] = {}
-    for number, span in enumerate(spans):
-        found[(span.trace, span.id) if span.id else ("", f"#{number}")] = span
-    return list(found.values())
 
 
 def _is_call(span: Span) -> bool:
@@ -199,7 +192,11 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced
     """The messages under the first of ``keys`` that has some: in a list or JSON string, or spread over dotted keys."""
     for key in keys:
         if key in PARTS:
-            found = _together(span, role, stem)
+            # A reply whose text and calls are attributes of their own.
+            own = [span.attributes[part] for part in PARTS if span.attributes.get(part, ("",))[0]]
+            contents = tuple(content for value, _ in own for content in traces.trace_contents(value))
+            places = tuple(inside(span.origin, *path) for _, path in own)
+            found = [traced.CallMessage(role, contents, places, f"{stem}.0")]
         elif key in span.attributes:
             found = _each(span, key, role, stem)
         else:
@@ -217,13 +214,6 @@ def _said(span: Span, keys: Sequence[str], role: Role, stem: str) -> list[traced
         return traces.spoken([(otel.message_at([m], [at]), at) for m, at in of_role], role, stem)
     told = [(event, n) for event, n in span.events if otel.is_choice(event) == (role is Role.ASSISTANT)]
     return traces.spoken([(otel.normal(event), inside(span.origin, "events", n)) for event, n in told], role, stem)
-
-
-def _together(span: Span, role: Role, stem: str) -> list[traced.CallMessage]:
-    """A reply whose text and calls are attributes of their own."""
-    found = [span.attributes[key] for key in PARTS if span.attributes.get(key, ("",))[0]]
-    contents = tuple(content for value, _ in found for content in traces.trace_contents(value))
-    return [traced.CallMessage(role, contents, tuple(inside(span.origin, *path) for _, path in found), f"{stem}.0")]
 
 
 def _each(span: Span, key: str, role: Role, stem: str) -> list[traced.CallMessage]:

@@ -28,7 +28,7 @@ from sessions.engine.reading.formats.dsh import is_dsh_event, is_dsh_header
 from sessions.engine.reading.formats.factory_droid import is_droid_line
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 _FROM_THE_USER = ("user", "toolResult", "bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary")
 ROLES = {"assistant": Role.ASSISTANT, "system": Role.SYSTEM, **dict.fromkeys(_FROM_THE_USER, Role.USER)}
@@ -111,10 +111,10 @@ class Node:
 class _Reading:
     """What one pass over the file collects."""
 
+    source: Source
     measure: Measured
     thread: Thread = field(default_factory=Thread)
     nodes: list[Node] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     header: Record = field(default_factory=dict)
     name: str = ""
@@ -145,7 +145,7 @@ def _read_entry(reading: _Reading, line: Line, value: Record) -> None:
         entry = entry_of(pi_contents(value[key]), Role.USER, line.at(key), reading.measure, meta=True, **facts)
         node.place = reading.thread.add(entry)
     elif kind == "message" or kind in INTO_CONTEXT:
-        reading.skipped.append(line.skipped(f"an entry of type {kind} without its content"))
+        reading.source.skip(f"an entry of type {kind} without its content", line)
     elif kind not in NOT_CONTEXT:
         reading.unknown[kind] += 1
 
@@ -242,8 +242,8 @@ class _Format(Format):
         return Sniff(0, "lines have a message, but nothing of pi's") if entries else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = _Reading(measure)
-        for line, value in objects(source, reading.skipped):
+        reading = _Reading(source, measure)
+        for line, value in objects(source):
             _read_entry(reading, line, value)
         _settle_branch(reading)
         n_failed = sum(call.failed for call in reading.thread.calls)
@@ -256,7 +256,7 @@ class _Format(Format):
             stated_usd=reading.spent or None,
             warnings=noted((n_failed, f"Replies aborted or failed without usage: {n_failed}; not counted as requests")),
         )
-        return read_as([transcript], reading.skipped, warnings=unread_notes(reading.unknown))
+        return read_as([transcript], warnings=unread_notes(reading.unknown))
 
     contents = each_value(pi_contents)
 
@@ -272,13 +272,8 @@ def _others(lines: Sequence[Record]) -> str:
 
 
 def _is_message(value: Record) -> bool:
-    message = value.get("message")
-    return (
-        value.get("type") == "message"
-        and isinstance(message, dict)
-        and text_of(message.get("role")) in ROLES
-        and not any(key in value for key in FOREIGN_KEYS)
-    )
+    is_said = value.get("type") == "message" and text_of(as_dict(value.get("message")).get("role")) in ROLES
+    return is_said and not any(key in value for key in FOREIGN_KEYS)
 
 
 def _is_bare(value: Record) -> bool:

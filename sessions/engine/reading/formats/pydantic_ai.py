@@ -15,7 +15,7 @@ from sessions.engine.reading.formats._counts import first_count, inclusive_usage
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Usage
 
 SYSTEM, PROMPT = "system-prompt", "user-prompt"
 LISTS = ("messages", "message_history", "all_messages")
@@ -67,9 +67,8 @@ class _Format(Format):
         return Sniff(92, f"{len(fitting)} of the first {len(found)} entries are requests and responses with part_kind")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        history, skipped = Assembly(measure), list[Skipped]()
-        instructions: list[str] = []
-        for message, origin in _messages(source, skipped):
+        history, instructions = Assembly(measure), list[str]()
+        for message, origin in _messages(source):
             time, parts = seconds(message.get("timestamp")), message["parts"]
             places = [inside(origin, "parts", position) for position in range(len(parts))]
             if message["kind"] == "response":
@@ -85,7 +84,7 @@ class _Format(Format):
                 history.add(role, _part(part), [place], typed=kind == PROMPT, timestamp=time)
         system = measure(blocks_of("".join(instructions[-1:]), _shown))
         transcript = history.transcript(stem_of(source.name), system=system)
-        return read_as([transcript], skipped, "no request or response with parts")
+        return read_as([transcript], "no request or response with parts")
 
     contents = each_value(_part)
 
@@ -101,8 +100,8 @@ def _usage(counts: Record) -> Usage | None:
     )
 
 
-def _messages(source: Source, skipped: list[Skipped]) -> Iterator[tuple[Record, Origin]]:
-    for record, origin in records(source, skipped):
+def _messages(source: Source) -> Iterator[tuple[Record, Origin]]:
+    for record, origin in records(source):
         key = _key(record)
         listed = [(one, inside(origin, key, n)) for n, one in enumerate(record[key])] if key else [(record, origin)]
         yield from ((one, place) for one, place in listed if _fits(one))

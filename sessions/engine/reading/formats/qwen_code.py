@@ -26,7 +26,7 @@ from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, e
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
 from sessions.engine.transcript.recorded_events import NOT_SHRUNK
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
 COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
@@ -82,17 +82,16 @@ class _Format(Format):
         return Sniff(60, "chained system records with a payload, but no message among the first") if found else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         sessions: dict[str, list[_Record]] = {"": []}
         replies: dict[tuple[str, str], _Record] = {}
         client = project = ""
         unfit = "not a record with a uuid and a message of parts"
-        for line, value in objects(source, skipped, is_qwen_record, unfit):
+        for line, value in objects(source, is_qwen_record, unfit):
             client = text_of(value.get("version")) or client
             project = project or text_of(value.get("cwd"))
             record = _record(line, value, measure)
             if record.kind == COMPRESSION and record.history is None:
-                skipped.append(line.skipped("a compression that does not record the list after it"))
+                source.skip("a compression that does not record the list after it", line)
             first = replies.setdefault((record.agent, record.uuid), record) if record.kind == "assistant" else record
             if first is record:
                 sessions.setdefault(record.agent, []).append(record)
@@ -106,7 +105,7 @@ class _Format(Format):
                 own["parent_id"] = native
             transcript = _transcript(records, client=client, project=project, **own)
             found += [transcript] if transcript.messages else []
-        return Parsed(tuple(found), tuple(skipped))
+        return Parsed(tuple(found))
 
     contents = each_value(qwen_contents)
 

@@ -21,7 +21,7 @@ from sessions.engine.reading.formats._records import cleared_before, first_objec
 from sessions.engine.reading.formats._values import Record, as_dict, seconds, text_of
 from sessions.engine.reading.formats.cline import OPENINGS
 from sessions.engine.reading.formats.mini_swe_agent import shell_replies
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 ROLES = {
     **dict.fromkeys(("user", "tool"), Role.USER),
@@ -63,14 +63,13 @@ class _Format(Format):
         return Sniff(0, f"only {said}") if 2 * len(fitting) < len(lines) else Sniff(80, said)
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         assembly, n_cleared = Assembly(measure), 0
         models: list[str] = []
         unfit = "an object without a role and content"
         if isinstance(source.head().document, list):
-            turns = records(source, skipped, _fits, unfit)
+            turns = records(source, _fits, unfit)
         else:
-            turns = ((value, line.at()) for line, value in objects(source, skipped, _fits, unfit))
+            turns = ((value, line.at()) for line, value in objects(source, _fits, unfit))
         for value, origin in turns:
             contents = _contents(value)
             _add(assembly, origin, value, contents)
@@ -78,7 +77,7 @@ class _Format(Format):
             n_cleared += sum(c.kind is Kind.TOOL_RESULT and bool(CLEARED.match(c.text)) for c in contents)
         assembly.note(*cleared_before(n_cleared))
         model = max(models, key=models.count) if models else ""
-        return read_as([assembly.transcript(stem_of(source.name), model=model)], skipped)
+        return read_as([assembly.transcript(stem_of(source.name), model=model)])
 
     contents = each_value(_contents)
 

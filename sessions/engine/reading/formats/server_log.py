@@ -26,7 +26,7 @@ from sessions.engine.reading.formats._records import misread, stem_of
 from sessions.engine.reading.formats._values import Record, parsed, seconds
 from sessions.engine.reading.jsonio import Line, too_long
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUTS, SERVER, STILL_OVER, EventKind
-from sessions.engine.transcript.types import Origin, Parsed, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Origin, Parsed, Transcript, Usage
 
 _MARK = re.compile(rf"\b(?:{lines.LEVEL}) \[([\w-]{{8,}})\] [\w.]+: ")
 """The session that Hermes puts on its lines."""
@@ -105,13 +105,13 @@ class _Format(Format):
         return Sniff(ERRORS, f"{n:,} lines as a log has, and a refusal for size among them") if is_told else None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        reading = _Reading()
+        reading = _Reading(source)
         for line in source.lines():
             reading.take(line)
         found = reading.transcripts(measure, stem_of(source.name))
         if not found:
             raise misread("no line of the log tells of a call of a model, or of an error")
-        return Parsed(found, tuple(reading.skipped))
+        return Parsed(found)
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
@@ -167,8 +167,8 @@ class _Reading:
     ``cut`` is a prompt that Ollama cut, before its server tells of it, ``cuts`` the sizes sent and kept of all.
     """
 
-    def __init__(self) -> None:
-        self.skipped: list[Skipped] = []
+    def __init__(self, source: Source) -> None:
+        self.source = source
         self.by_mark = {"": _Session()}
         self.session = self.by_mark[""]
         self.tasks: dict[int, TracedCall] = {}
@@ -207,7 +207,7 @@ class _Reading:
     def take(self, line: Line) -> None:
         """One line more."""
         if line.data is None:
-            self.skipped.append(line.skipped(too_long(line)))
+            self.source.skip(too_long(line), line)
             return
         text = lines.CONTAINER.sub("", line.data.decode("utf-8", "replace").removeprefix("\ufeff"))
         timed = lines.TIMED.match(text)
@@ -215,7 +215,7 @@ class _Reading:
             self._more(self.body, line, line.data)
             return
         if self.body:
-            self.skipped.append(self.body.line.skipped("a body that does not end"))
+            self.source.skip("a body that does not end", self.body.line)
             self.body = None
         if timed:
             self.level, self.time = "", seconds(re.sub(r" - |T", " ", timed[1].replace("/", "-").replace(",", ".")))

@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._records import first_records, inside, obje
 from sessions.engine.reading.formats._traces import tools_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, parsed, text_of
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript
 
 ROLES = {
     **dict.fromkeys(("human", "user", "observation", "tool", "function_response"), Role.USER),
@@ -132,15 +132,14 @@ class _Format(Format):
         return _sniff_messages(head, len(first), [record for record, _ in turns])
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         transcripts: list[Transcript] = []
-        for number, (record, origin) in enumerate(records(source, skipped)):
+        for number, (record, origin) in enumerate(records(source)):
             if _turn_key(record):
                 stem = f"{stem_of(source.name)}.{number}"
-                transcripts.append(_session(record, origin, stem, Assembly(measure), skipped))
+                transcripts.append(_session(record, origin, stem, Assembly(measure), source))
             else:
-                skipped.append(Skipped(origin.line, origin.offset, "a record without a list of turns"))
-        return read_as(transcripts, skipped, "no records with conversations or messages")
+                source.skip("a record without a list of turns", origin)
+        return read_as(transcripts, "no records with conversations or messages")
 
     contents = all_values(lambda values, _: turn_contents(values[0], values[1:]))
 
@@ -177,11 +176,11 @@ def _agent_key(record: Record, key: str) -> str:
     return next((name for name in AGENT_KEYS if name in record), "created" if timed else "")
 
 
-def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, skipped: list[Skipped]) -> Transcript:
+def _session(record: Record, origin: Origin, stem: str, assembly: Assembly, source: Source) -> Transcript:
     key = _turn_key(record)
     images = [(one, inside(origin, "images", n)) for n, one in enumerate(as_list(record.get("images")))]
     waiting = iter(images)
-    for turn, place in objects_in(record[key], inside(origin, key), skipped, "turn"):
+    for turn, place in objects_in(record[key], inside(origin, key), source, "turn"):
         shown = list(islice(waiting, n_placeholders(turn)))
         contents = turn_contents(turn, [image for image, _ in shown])
         in_run = assembly.follows_reply()

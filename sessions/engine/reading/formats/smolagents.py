@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._chat_blocks import chat_contents, parts_of
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, seconds, text_of
-from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role
 
 STEP_KEYS = frozenset({"timing", "model_output", "observations"})
 NUMBERS = frozenset({"step_number", "step"})
@@ -38,15 +38,20 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        history, skipped = Assembly(measure), list[Skipped]()
-        found = list(records(source, skipped))
-        if not any("system_prompt" in record for record, _ in found):
-            _sent_prompt(history, found)
+        history = Assembly(measure)
+        found = list(records(source))
+        is_told = any("system_prompt" in record for record, _ in found)
+        sent = ((as_list(record.get("model_input_messages")), at) for record, at in found)
+        messages, at = next((one for one in sent if one[0] and not is_told), ([{}], Origin(1, 0, 0)))
+        first = as_dict(messages[0])
+        if text_of(first.get("role")) == "system" and "content" in first:
+            place = inside(at, "model_input_messages", 0, "content")
+            history.add(Role.SYSTEM, parts_of(first["content"]), [place])
         for record, origin in found:
             if not _add(history, record, origin):
-                skipped.append(Skipped(origin.line, origin.offset, "an object that is no step of a memory"))
+                source.skip("an object that is no step of a memory", origin)
         made = [history.transcript(stem_of(source.name))]
-        return read_as(made, skipped, "no steps of an agent's memory")
+        return read_as(made, "no steps of an agent's memory")
 
     def contents(self, values: Sequence[Any], message: Message) -> tuple[Content, ...]:
         """The blocks of a task, plan, reply, result or error, as the path of the last origin tells."""
@@ -55,17 +60,6 @@ class _Format(Format):
             return _reply(as_dict(values[0]))
         calls = values[0] if len(values) > 1 else None
         return _said(values[-1], side, calls)
-
-
-def _sent_prompt(history: Assembly, found: Sequence[tuple[Record, Origin]]) -> None:
-    for record, origin in found:
-        sent = as_list(record.get("model_input_messages"))
-        if sent:
-            first = as_dict(sent[0])
-            if text_of(first.get("role")) == "system" and "content" in first:
-                place = inside(origin, "model_input_messages", 0, "content")
-                history.add(Role.SYSTEM, parts_of(first["content"]), [place])
-            return
 
 
 def _is_step(record: Record) -> bool:

@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._provider_errors import end_of, error_of
 from sessions.engine.reading.formats._records import noted, object_of, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, parsed, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Origin, Parsed, Role, Transcript
 
 Found = tuple[dict[str, Any], Path]
 STEP_KEYS = frozenset({"action", "observation", "response", "thought", "state"})
@@ -46,8 +46,8 @@ class _Format(Format):
     def parse(self, source: Source, measure: Measured) -> Parsed:
         document = object_of(source, "a trajectory")
         history = list(enumerate(as_list(document.get("history"))))
-        unfit = [n for n, entry in history if not is_entry(entry)]
-        skipped = [Skipped(1, 0, f"entry {n} of history has no role and content") for n in unfit]
+        for n in [n for n, entry in history if not is_entry(entry)]:
+            source.skip(f"entry {n} of history has no role and content")
         found: list[Found] = [(entry, ("history", n)) for n, entry in history if is_entry(entry)]
         found = found or list(_steps(document))
         agents: dict[str, list[Found]] = {}
@@ -60,7 +60,7 @@ class _Format(Format):
             native_id = f"{stem}.{agent}" if transcripts else stem
             placed = [(entry, Origin(1, 0, source.size, path)) for entry, path in entries]
             transcripts.append(_session(native_id, placed, document, Assembly(measure), facts))
-        return Parsed(with_unique_ids(transcripts), tuple(skipped))
+        return Parsed(with_unique_ids(transcripts))
 
     contents = each_value(chat_contents)
 

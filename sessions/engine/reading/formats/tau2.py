@@ -16,7 +16,7 @@ from sessions.engine.reading.formats._counts import openai_usage
 from sessions.engine.reading.formats._records import first_records, inside, records, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, dollars_of, seconds, text_of
 from sessions.engine.transcript.recorded_events import EventKind
-from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Skipped, Transcript
+from sessions.engine.transcript.types import Content, Origin, Parsed, Role, Transcript
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.USER, "system": Role.SYSTEM}
 AGENT = "assistant"
@@ -51,16 +51,15 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         found: list[Transcript] = []
-        for record, origin in records(source, skipped):
+        for record, origin in records(source):
             simulations = list(_simulations(record))
             if not simulations:
-                skipped.append(Skipped(origin.line, origin.offset, "no simulation of a task"))
+                source.skip("no simulation of a task", origin)
             places = [(simulation, inside(origin, *path)) for simulation, path in simulations]
-            found += [_session(record, place, measure, skipped) for place in places]
+            found += [_session(record, place, measure, source) for place in places]
         named = (t if t.id else replace(t, id=stem_of(source.name)) for t in found)
-        return read_as(named, skipped, "no simulations with messages")
+        return read_as(named, "no simulations with messages")
 
     contents = each_value(_contents)
 
@@ -76,7 +75,7 @@ def _simulations(record: Record) -> Iterator[tuple[Record, Path]]:
             yield value, path
 
 
-def _session(record: Record, place: tuple[Record, Origin], measure: Measured, skipped: list[Skipped]) -> Transcript:
+def _session(record: Record, place: tuple[Record, Origin], measure: Measured, source: Source) -> Transcript:
     """The session of the simulation at ``place`` with the policy of the file's environment before it."""
     (simulation, at), made, info = place, Assembly(measure), as_dict(record.get("info"))
     policy = as_dict(info.get("environment_info")).get("policy")
@@ -89,7 +88,7 @@ def _session(record: Record, place: tuple[Record, Origin], measure: Measured, sk
         turn = as_dict(value)
         role, contents, time = text_of(turn.get("role")), _contents(value), seconds(turn.get("timestamp"))
         if role not in ROLES:
-            skipped.append(Skipped(origin.line, origin.offset, "a message without a role of tau2-bench's"))
+            source.skip("a message without a role of tau2-bench's", origin)
         elif (role == "tool" and text_of(turn.get("requestor")) not in ("", AGENT)) or (
             role == "user" and as_list(turn.get("tool_calls"))
         ):

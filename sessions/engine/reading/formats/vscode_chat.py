@@ -18,7 +18,7 @@ from sessions.engine.reading.formats._blocks import result_of, text_blocks, tool
 from sessions.engine.reading.formats._counts import sdk_usage
 from sessions.engine.reading.formats._records import inside, objects, stem_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role
 
 Placed = tuple[Any, Origin]
 INITIAL, SET, PUSH, DELETE = range(4)
@@ -121,8 +121,7 @@ class _Format(Format):
         return Sniff(94, "a log of changes to a chat of VS Code" if logged else "a chat of VS Code: requests, answers")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        log = _read(source, skipped)
+        log = _read(source)
         history = Assembly(measure)
         for turn in log.turns:
             _add(history, turn)
@@ -132,20 +131,20 @@ class _Format(Format):
         native, title = text_of(log.facts.get("sessionId")), text_of(log.facts.get("customTitle"))
         selected = as_dict(as_dict(log.facts.get("inputState")).get("selectedModel"))
         room = count_of(as_dict(selected.get("metadata")).get("maxInputTokens")) or None
-        return read_as([history.transcript(native or stem_of(source.name), title=title, room=room)], skipped)
+        return read_as([history.transcript(native or stem_of(source.name), title=title, room=room)])
 
     contents = each_place(lambda value, origin, _: _contents(value, origin.path))
 
 
-def _read(source: Source, skipped: list[Skipped]) -> _ChatLog:
+def _read(source: Source) -> _ChatLog:
     log = _ChatLog()
     document = source.head().document
     if isinstance(document, dict) and "requests" in document:
         log.load(document, Origin(1, 0, source.size))
         return log
-    for line, value in objects(source, skipped):
+    for line, value in objects(source):
         if not log.change(value, line.at()):
-            skipped.append(line.skipped("no change to a chat"))
+            source.skip("no change to a chat", line)
     return log
 
 
@@ -206,7 +205,13 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
         parts = tuple(Content(Kind.TEXT, text=text) for text in texts if text)
         return (result_of(parts, str(path[-1])),)
     if path[-2:-1] == (ROUNDS,):
-        return _round(as_dict(value))
+        told = as_dict(as_dict(value).get("thinking"))
+        thought = told.get("text")
+        thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))
+        payload = text_of(as_dict(told.get("metadata")).get("encrypted_content")) or text_of(told.get("encrypted"))
+        found = text_blocks(thoughts, Kind.THINKING, payload) + text_blocks(text_of(as_dict(value).get("response")))
+        calls = [as_dict(call) for call in as_list(as_dict(value).get("toolCalls"))]
+        return (*found, *(tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in calls if c))
     held = {"text": value} if isinstance(value, str) else as_dict(value)
     kind = held.get("kind")
     if kind == "toolInvocationSerialized":
@@ -216,16 +221,6 @@ def _contents(value: Any, path: tuple[str | int, ...]) -> tuple[Content, ...]:
     said = held.get("text") if "text" in held else held.get("content", held.get("value"))
     text = text_of(said) or text_of(as_dict(said).get("value")) or "".join(text_of(one) for one in as_list(said))
     return text_blocks(text, Kind.THINKING if kind == "thinking" else Kind.TEXT)
-
-
-def _round(one: Record) -> tuple[Content, ...]:
-    held = as_dict(one.get("thinking"))
-    thought = held.get("text")
-    thoughts = "".join(text_of(text) for text in (thought if isinstance(thought, list) else [thought]))
-    payload = text_of(as_dict(held.get("metadata")).get("encrypted_content")) or text_of(held.get("encrypted"))
-    found = text_blocks(thoughts, Kind.THINKING, payload) + text_blocks(text_of(one.get("response")))
-    calls = [as_dict(call) for call in as_list(one.get("toolCalls"))]
-    return (*found, *(tool_use(c.get("arguments"), c.get("name"), c.get("id")) for c in calls if c))
 
 
 def _text(part: Any, depth: int = 0) -> str:

@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._values import Path, Record, as_dict, as_li
 from sessions.engine.reading.formats.gemini_api import API as GEMINI
 from sessions.engine.reading.formats.openai_chat import API as CHAT
 from sessions.engine.reading.formats.openai_responses import API as RESPONSES
-from sessions.engine.transcript.types import Parsed, Skipped
+from sessions.engine.transcript.types import Parsed
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
 
@@ -38,12 +38,8 @@ class _Format(Format):
     def sniff(self, head: Head) -> Sniff | None:
         found = first_records(head)
         exchanges = [exchange for record in found for exchange, _ in _exchanges(record)]
-        bodies = ((exchange, exchange.request) for exchange in exchanges)
-        calls = [
-            e
-            for e, body in bodies
-            if (wire.model_of(e) or wire.was_sent(e)) and not any(key in body for key in TRACE_KEYS)
-        ]
+        asked = [e for e in exchanges if wire.model_of(e) or wire.was_sent(e)]
+        calls = [e for e in asked if not any(key in e.request for key in TRACE_KEYS)]
         if not calls:
             return None
         wrapped = [call for call in calls if call.request_path not in {(), ("request",)} or _entries(found[0])]
@@ -58,18 +54,17 @@ class _Format(Format):
         return Sniff(88, f"{len(calls)} of the first {len(found)} records are calls with a model and messages")
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
-        transcripts = sessions_of(_calls(source, skipped), measure, stem=stem_of(source.name))
+        transcripts = sessions_of(_calls(source), measure, stem=stem_of(source.name))
         if not transcripts:
             raise misread("no calls with a model and messages")
         policy = "Ollama cuts a prompt that is longer"
-        return Parsed(tuple(with_room(t, policy, cuts=True) for t in transcripts), tuple(skipped))
+        return Parsed(tuple(with_room(t, policy, cuts=True) for t in transcripts))
 
     contents = each_place(lambda value, origin, _: wire.wire_contents(value, origin.path))
 
 
-def _calls(source: Source, skipped: list[Skipped]) -> Iterator[TracedCall]:
-    for exchange, place in placed(source, skipped, _exchanges, "a record without a model call"):
+def _calls(source: Source) -> Iterator[TracedCall]:
+    for exchange, place in placed(source, _exchanges, "a record without a model call"):
         call = wire.call_at(exchange, place)
         call.window = max(0, count_of(as_dict(exchange.request.get("options")).get("num_ctx")))
         # One that was answered, but with no reply: an error, a refusal, a token count.

@@ -20,7 +20,7 @@ from sessions.engine.reading.formats._records import has_columns, inside, rows_o
 from sessions.engine.reading.formats._traces import decoded
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, seconds, text_of, written
 from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
-from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Skipped, Transcript, Usage
+from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 TABLE, RESULTS = "threads", "tool_results"
 COMPACTED = "The previous conversation was compacted. Use this summary as context:\n\n"
@@ -47,7 +47,6 @@ class _Format(Format):
         return None
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
-        skipped: list[Skipped] = []
         found = []
         for row, origin in rows_of(source, TABLE, "ORDER BY updated_at, rowid"):
             thread = decoded(row.get("data"))
@@ -55,8 +54,8 @@ class _Format(Format):
                 found.append(_Thread(thread, inside(origin, "data"), measure).transcript(row))
             else:
                 kind = text_of(row.get("data_type"))
-                skipped.append(Skipped(1, 0, f"the thread {row.get('id')} is no object in JSON, packed as {kind!r}"))
-        return read_as(found, skipped)
+                source.skip(f"the thread {row.get('id')} is no object in JSON, packed as {kind!r}")
+        return read_as(found)
 
     contents = each_place(lambda value, origin, _: _read(value, origin.path))
 
