@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from sessions.engine.why.aftermath import aftermath_document, aftermaths
 from tests.engine.verdict_files import Claude, Opencode
 from tests.why_cases.claude import claude, thrashing
@@ -44,6 +46,22 @@ def test_what_is_read_again_counts_once_and_not_after_an_edit() -> None:
     assert one.dollars_again > 0
     assert one.actions == 2
     assert (one.full_at, one.n_requests, one.thrashing) == (None, None, False)
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+def test_a_file_written_before_the_compaction_is_read_again(is_before: bool) -> None:
+    """What was written to it left the context as well; what was written after it is there."""
+    build = claude()
+    call(build, "a1", "Read", 4_000, file_path="/src/a.py")
+    if is_before:
+        call(build, "a2", "Edit", 20, file_path="/src/a.py")
+    build.until(150_000)
+    build.compact()
+    if not is_before:
+        call(build, "b1", "Edit", 20, file_path="/src/a.py")
+    call(build, "b2", "Read", 4_000, file_path="/src/a.py")
+    (one,) = aftermaths(build.weighed())
+    assert [again.target for again in one.again] == (["/src/a.py"] if is_before else [])
 
 
 def test_a_list_of_tasks_is_no_edit() -> None:

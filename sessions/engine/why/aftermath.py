@@ -171,7 +171,11 @@ def _again(case: Case, stop: int, results: Mapping[str, int], writes: Sequence[i
 
 
 def _before(case: Case, writes: Sequence[int], target: str, verb: str, now: int) -> int | None:
-    """The last of its kind, if it left the context and nothing it may depend on was written (a command: any file)."""
+    """The last of its kind, if it left the context and nothing it may depend on was written.
+
+    Of a file that counts from the compaction on: what was written to it before left the context as well; of a command
+    any file counts, from when it was run.
+    """
     uses = case.weighed.target_uses[target]
     place = bisect_left(uses, (now, "")) - 1
     written = -1
@@ -187,7 +191,7 @@ def _before(case: Case, writes: Sequence[int], target: str, verb: str, now: int)
         following = bisect_right(writes, last)
         written = writes[following] if following < len(writes) else now
         return last if written >= now else None
-    return None if written > last else last
+    return None if written >= case.stop else last
 
 
 def _dollars(weighed: Weighed, tokens: int) -> float | None:
