@@ -34,6 +34,7 @@ SETS = (
     "strangers-15",
     "strangers-16",
     "strangers-17",
+    "strangers-18",
 )
 WRONG = {
     "01-claude-code-base64.jsonl", "01-claude-code-blocked-165k.jsonl", "01-claude-code-cache-prefix-only.jsonl",
