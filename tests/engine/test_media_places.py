@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import random
+import types
 from pathlib import Path
 from typing import Any
 
@@ -131,8 +132,9 @@ def test_a_trace_is_the_length_and_the_ends_of_the_letters(n_bytes: int, seed: i
 
 def test_many_pictures_of_one_document_are_found_in_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[int] = []
-    plain = media_places._Runs._look
-    monkeypatch.setattr(media_places._Runs, "_look", lambda self, origin: looks.append(1) or plain(self, origin))
+    plain = media_places._RUN
+    counting = types.SimpleNamespace(finditer=lambda data: looks.append(1) or plain.finditer(data))
+    monkeypatch.setattr(media_places, "_RUN", counting)
     urls = [f"data:image/png;base64,{base64.b64encode(png(64, 64, 900, seed=n)).decode()}" for n in range(30)]
     messages = [{"role": "user", "content": [{"type": "image_url", "image_url": {"url": url}}]} for url in urls]
     found, met = looked(json.dumps({"model": "gpt-4o", "messages": messages}).encode())

@@ -64,7 +64,9 @@ _SHAPE = re.compile(
 )
 """How an error begins."""
 _BARE = re.compile(
-    r"(?:request|prompt|input)\b[^.]{0,30}\d+ tokens\)? (?:exceeds|is (?:larger|longer|greater))", re.IGNORECASE
+    r"(?:request|prompt|input)\b[^.]{0,30}\d+ tokens\)? (?:exceeds|is (?:larger|longer|greater))"
+    r"|context length exceeded\b",
+    re.IGNORECASE,
 )
 """A server's own sentence, in the place of an answer."""
 _AGENT = re.compile(r"agent|^task$|delegate|explore|spawn", re.IGNORECASE)

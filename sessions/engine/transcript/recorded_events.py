@@ -37,6 +37,8 @@ STILL_OVER = "still over its threshold"
 """What the words of a ``COMPACTION_LEFT`` say where the next one is due at once."""
 NOT_SHRUNK = "the compression did not shrink the list"
 """How the words of a failed compaction begin of which the record has two counts and no words."""
+SILENT = "no summary came back"
+"""The words of a failed compaction whose call ended without a word, a token or an error."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
 

@@ -175,7 +175,9 @@ def freed_nothing(case: Case) -> Iterable[Explanation]:
     if after is None or not case.run or case.usage is None or case.is_spike:
         return
     before = max(case.usage.context, case.true)
-    if before < max(LEAST_CONTEXT, LARGE * case.window) or after < NEARLY_ALL * before:
+    # One that made it larger is told however small its part of the window was.
+    least = LEAST_CONTEXT if after > before else max(LEAST_CONTEXT, LARGE * case.window)
+    if before < least or after < NEARLY_ALL * before:
         return
     if _standing(case) >= LOW * before:
         # Fixed overhead: no compaction can free it.

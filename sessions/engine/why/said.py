@@ -5,7 +5,14 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sessions.engine.transcript.recorded_events import EMBEDDING, NOT_SHRUNK, ErrorKind, EventKind, RecordedEvent
+from sessions.engine.transcript.recorded_events import (
+    EMBEDDING,
+    NOT_SHRUNK,
+    SILENT,
+    ErrorKind,
+    EventKind,
+    RecordedEvent,
+)
 from sessions.engine.transcript.types import ProviderError
 from sessions.engine.why.causes import CHANGES, GREW
 
@@ -218,7 +225,7 @@ MEANINGS = (
     ),
     _meaning(
         r"(?:empty|no|without) summary|compact.{0,40}(?:empty|no|without) (?:response|reply|content|text)",
-        "no summary came back", "Compact with another model.",
+        SILENT, "Compact with another model.",
     ),
     _meaning(
         r"empty (?:response|reply)|(?:no|without) (?:content|text)", "the model answered nothing",
@@ -328,7 +335,7 @@ def quoted(error: ProviderError | RecordedEvent) -> str:
 
     "" of what has none: a kind of event, or two counts.
     """
-    if error.words.startswith((NOT_SHRUNK, EventKind.COMPACTION_STARTED)):
+    if error.words.startswith((NOT_SHRUNK, SILENT, EventKind.COMPACTION_STARTED)):
         return ""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, OWN_ESTIMATE, ErrorKind, EventKind
-from sessions.engine.transcript.types import ProviderError, Role
+from sessions.engine.transcript.types import Label, ProviderError, Role
 from sessions.engine.weigh.calibration.context_windows import RECORDED
 from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
 from sessions.engine.why.case import COMPACTION, MISSING, Case
@@ -186,7 +186,8 @@ def with_figures(case: Case, because: str) -> str:
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
     clauses = [because, _once(case, because), size, _after(case, because + size), left, _left(case, because + size)]
-    return "; ".join(filter(None, (*clauses, _came(case, because), none, in_vain(case))))
+    clauses += [_came(case, because), _fell(case)]
+    return "; ".join(filter(None, (*clauses, none, in_vain(case))))
 
 
 def _came(case: Case, because: str) -> str:
@@ -203,6 +204,17 @@ def _came(case: Case, because: str) -> str:
     if name in PLAIN or name in because or tokens < max(LEAST, CAME * case.true):
         return ""
     return f"{counted(counts[name], 'result')} of {name}, about {tokens:,} tokens, came right before it"
+
+
+def _fell(case: Case) -> str:
+    """That the next request had half or less, though the compaction failed, in a clause; else ""."""
+    weighed, k = case.weighed, case.position
+    if case.error is None or not case.error.of_compaction or case.usage is None or k >= len(weighed.steps):
+        return ""
+    after = weighed.recorded.context[k]
+    is_less = weighed.recorded.labels[k] is Label.MEASURED and 2 * after <= case.usage.context
+    is_next = any(one.request == case.request for one in weighed.transcript.compactions)
+    return f"the next request had {after:,} all the same" if is_less and not is_next else ""
 
 
 def _open_call(case: Case) -> str:
@@ -305,7 +317,10 @@ def _after(case: Case, told: str) -> str:
     compaction = case.compaction
     after = (compaction.tokens_after or case.after or 0) if compaction else 0
     is_told = any(words in told for words in (f"{after:,}", " after", "freed", "it left"))
-    return f"{after:,} after it" if LEAST <= after < SHRUNK * (case.said or case.true) and not is_told else ""
+    if not LEAST <= after < SHRUNK * (case.said or case.true) or is_told:
+        return ""
+    share = f", still {case.share(after)}" if case.window_is_known and 2 * after >= case.own_window else ""
+    return f"{after:,} after it{share}"
 
 
 def _with_share(case: Case, figure: int) -> str:

@@ -40,7 +40,7 @@ from sessions.engine.reading.formats._values import (
     written,
 )
 from sessions.engine.reading.jsonio import dumps
-from sessions.engine.transcript.recorded_events import ErrorKind, EventKind
+from sessions.engine.transcript.recorded_events import SILENT, ErrorKind, EventKind
 from sessions.engine.transcript.types import Content, Kind, Message, Origin, Parsed, Role, Transcript, Usage
 
 PART, DATA = run.PART, "data"
@@ -293,7 +293,7 @@ class _Reading:
         info = entry["info"]
         usage = _usage(info.get("tokens"))
         if _is_silent(entry):
-            self.history.refuse(failed_compaction())
+            self.history.refuse(failed_compaction()._replace(words=SILENT))
             return
         if info.get("error"):
             # No summary: what was said of it stays in the list (``_has_failed``).

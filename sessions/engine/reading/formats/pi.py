@@ -146,6 +146,12 @@ def _read_entry(reading: _Reading, line: Line, value: Record) -> None:
         node.place = reading.thread.add(entry)
     elif kind == "message" or kind in INTO_CONTEXT:
         reading.source.skip(f"an entry of type {kind} without its content", line)
+    elif kind == "custom":
+        # A program around pi notes errors so (OpenClaw): its own, and what pi had written down already.
+        error = error_of(as_dict(value.get("data")).get("error"))
+        is_told = error and any(error.words.rpartition(": ")[2] in one.words for one, *_ in reading.thread.refused[-1:])
+        is_error = text_of(value.get("customType")).endswith("error") and not is_told
+        reading.thread.refuse(error if is_error else None)
     elif kind not in NOT_CONTEXT:
         reading.unknown[kind] += 1
 

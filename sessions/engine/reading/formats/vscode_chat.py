@@ -122,9 +122,9 @@ class _Format(Format):
 
     def parse(self, source: Source, measure: Measured) -> Parsed:
         log = _read(source)
-        history = Assembly(measure)
+        history, ends = Assembly(measure), dict[str, int]()
         for turn in log.turns:
-            _add(history, turn)
+            _add(history, turn, ends)
         history.note(log.n_inside, f"Changes inside a message that are not followed: {log.n_inside:,}")
         n_attached = sum(len(as_list(as_dict(turn.get("variableData")).get("variables"))) for turn in log.turns)
         history.note(n_attached, f"Attached files and selections: {n_attached:,}, whose text is not in the file")
@@ -148,7 +148,8 @@ def _read(source: Source) -> _ChatLog:
     return log
 
 
-def _add(history: Assembly, turn: Turn) -> None:
+def _add(history: Assembly, turn: Turn, ends: dict[str, int]) -> None:
+    """A turn; ``ends`` are the messages up to each round so far, by its id."""
     native, at = text_of(turn.get("requestId")), seconds(turn.get("timestamp"))
     prompt, origin = turn.fields.get("message", (None, Origin(1, 0, 0)))
     if contents := _contents(prompt, origin.path):
@@ -160,6 +161,9 @@ def _add(history: Assembly, turn: Turn) -> None:
     summaries = dict(_summaries(metadata, place))
     told = as_dict(result).get("usage") or turn.get("usage")
     usage = sdk_usage(told) or sdk_usage({**metadata, "completionTokens": metadata.get("outputTokens")})
+    for ident in [ident for ident in summaries if ident in ends]:
+        # Made in this turn of all up to a round of one before.
+        _summarise(history, summaries.pop(ident), ends[ident])
     for number, (one, where) in enumerate(rounds):
         said = _contents(one, where.path)
         if said:
@@ -173,10 +177,9 @@ def _add(history: Assembly, turn: Turn) -> None:
         of_round = summaries.pop(text_of(one.get("id")), None)
         if isinstance(one.get("summary"), str):
             of_round = one["summary"], inside(where, "summary"), of_round[2] if of_round else {}
+        ends[text_of(one.get("id"))] = len(history.messages)
         if of_round:
-            text, origin_of, size = of_round
-            made = history.forget(range(len(history.messages)), **size)
-            history.summary(_contents(text, origin_of.path), (origin_of,), made)
+            _summarise(history, of_round, len(history.messages))
     history.fail(as_dict(result).get("errorDetails"))
     if not rounds:
         parts = [(told, where) for part, where in turn.parts if (told := _contents(part, where.path))]
@@ -184,6 +187,13 @@ def _add(history: Assembly, turn: Turn) -> None:
             history.reply(
                 answer, [where for _, where in parts], response_id=f"{native}.reply", model=model, usage=usage
             )
+
+
+def _summarise(history: Assembly, summary: tuple[Any, Origin, dict[str, Any]], stop: int) -> None:
+    """The summary in place of the messages before ``stop``."""
+    text, origin, size = summary
+    made = history.forget(range(stop), stop, **size)
+    history.summary(_contents(text, origin.path), (origin,), made)
 
 
 def _summaries(metadata: Record, place: Origin) -> Iterator[tuple[str, tuple[Any, Origin, dict[str, Any]]]]:
