@@ -10,6 +10,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 
 from sessions.engine.sweeps.fleet.values import OVERCOUNTED
+from sessions.engine.why.causes import CAUSES, MEDIA
 from sessions.models.listed import FileKey, NotIndexed, OrderIndex
 from sessions.models.upload import Upload
 from sessions.models.viewer import Viewer, visible
@@ -245,6 +246,11 @@ class Session(models.Model):
     @property
     def is_overcounted(self) -> bool:
         return self.worst_overcount is not None and self.worst_overcount >= OVERCOUNTED
+
+    @property
+    def is_hurt_by_overcount(self) -> bool:
+        """Whether something followed from it: a compaction or a refusal because an image was counted as text."""
+        return self.is_overcounted and self.wrong_cause == CAUSES[MEDIA]
 
     @property
     def is_over_window(self) -> bool:

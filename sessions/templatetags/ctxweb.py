@@ -173,15 +173,14 @@ def weight(
 def spark(session: Session) -> SafeString:
     """The sparkline of a session: context against its window, a tick at each recorded compaction.
 
-    A triangle marks the most over-counted message where its badge is tinted or solid.
+    A triangle marks the most over-counted message where something followed from it.
     """
     marks = spark_marks({**session.spark, "window": session.window})
-    alarm = bool(figures.loudness(session.worst_overcount))
     if marks is None:
         return format_html('<span class="muted">{}</span>', figures.NONE)
     limit = mark_safe('<path class="limit" d="M0 3H132"/>') if marks.limit else ""
     ticks = format_html_join("", '<path class="mark" d="M{} 0v4"/>', ((f"{x:g}",) for x in marks.ticks))
-    if alarm and marks.alarm is not None:
+    if session.is_hurt_by_overcount and marks.alarm is not None:
         ticks += format_html('<path class="alarm" d="M{} 1h8l-4 6z"/>', f"{marks.alarm - 4:g}")
     return format_html(
         '<svg class="spark" width="132" height="22" viewBox="0 0 132 22" preserveAspectRatio="none" role="img"'

@@ -164,6 +164,16 @@ def test_no_advice_where_losses_are_not_known() -> None:
     assert not advise(bare).picks
 
 
+def test_no_advice_along_a_context_that_was_compacted() -> None:
+    """Its own compactions are in every row of such a sweep, so that no saving is the setting's."""
+    rows = [(60_000, 9, 9, 1, 0, 9), (100_000, 6, 6, 1, 0, 9), (150_000, 9, 9, 1, 0, 9)]
+    along = replace(made(rows), base="recorded")
+    found = advise(along)
+    assert (found.answer, found.picks, found.recommended) == (UNKNOWN, (), None)
+    assert found.sentence == "No advice along the recorded context: it was compacted already."
+    assert advise(replace(made(rows, compactions=0), base="recorded")).answer == SETTINGS, "nothing was compacted"
+
+
 def test_limits_of_the_reader_hold() -> None:
     whole = made([(60_000, 9, 9, 1, 0, 9), (80_000, 6, 6, 2, 0, 9), (100_000, 7, 7, 1, 0, 9), (150_000, 9, 9, 1, 0, 9)])
     assert named(advise(whole), CHEAPEST) == 80_000

@@ -205,7 +205,7 @@ SAME = "The same setting"
 
 def session_claim(session: Session) -> str:
     """One line that says why a session is worth a look."""
-    if session.is_overcounted:
+    if session.is_hurt_by_overcount:
         return f"Message {session.worst_message:,} is overcounted {figures.factor(session.worst_overcount)}"
     n = session.n_compactions
     return f"{figures.plural(session.n_messages, 'message')}, {figures.plural(n, 'compaction')} recorded"
