@@ -94,18 +94,21 @@ class _Runs:
     def of(self, origin: Origin, sha256: str, wanted: Base64Fingerprint) -> Iterator[Place]:
         """Where at ``origin`` a run stands that is base64 of the bytes with this hash and trace."""
         if self._span != (origin.offset, origin.length):
-            self._span = (origin.offset, origin.length)
-            self._file.seek(origin.offset)
-            self._data = self._file.read(origin.length)
-            self._found = {}
-            for run in _RUN.finditer(self._data):
-                self._found.setdefault(run.end(1) - run.start(), []).append(run.span())
+            self._look(origin)
         for start, end in self._found.get(wanted.n_letters, ()):
             last = start + wanted.n_letters
             head, tail = self._data[start : start + len(wanted.head)], self._data[last - len(wanted.tail) : last]
             like = (head.translate(_STANDARD), tail.translate(_STANDARD)) == (wanted.head, wanted.tail)
             if like and _decoded(self._data[start:end], sha256) is not None:
                 yield Place(origin.offset + start, end - start)
+
+    def _look(self, origin: Origin) -> None:
+        self._span = (origin.offset, origin.length)
+        self._file.seek(origin.offset)
+        self._data = self._file.read(origin.length)
+        self._found = {}
+        for run in _RUN.finditer(self._data):
+            self._found.setdefault(run.end(1) - run.start(), []).append(run.span())
 
 
 def _showing(parsed: Parsed, hashes: Collection[str]) -> Iterator[tuple[str, Message, set[str]]]:

@@ -197,18 +197,14 @@ def one_layer(calls: Sequence[TracedCall]) -> list[TracedCall]:
         for span in call.above:
             outer = by_span.get(span)
             if outer is not None and outer is not call:
-                _take(call, outer, is_alone=n_inside[span] == 1)
+                call.system, call.model = call.system or outer.system, call.model or outer.model
+                call.caller = call.caller or outer.caller
+                if n_inside[span] == 1:
+                    call.sent = max(call.sent, outer.sent, key=_told)
+                    call.replied = max(call.replied, outer.replied, key=_told)
+                    if not call.usage or (outer.is_counted and not call.is_counted):
+                        call.usage, call.is_counted = outer.usage, outer.is_counted
     return inner
-
-
-def _take(call: TracedCall, outer: TracedCall, *, is_alone: bool) -> None:
-    call.system, call.model = call.system or outer.system, call.model or outer.model
-    call.caller = call.caller or outer.caller
-    if not is_alone:
-        return
-    call.sent, call.replied = max(call.sent, outer.sent, key=_told), max(call.replied, outer.replied, key=_told)
-    if not call.usage or (outer.is_counted and not call.is_counted):
-        call.usage, call.is_counted = outer.usage, outer.is_counted
 
 
 def _told(messages: Sequence[CallMessage]) -> tuple[int, int, int]:

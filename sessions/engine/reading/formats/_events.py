@@ -91,7 +91,11 @@ def _message(events: Iterable[Event]) -> dict[str, Any]:
         elif kind == "content_block_start" and isinstance(event.get("content_block"), dict):
             blocks[place] = {**event["content_block"]}
         elif kind == "content_block_delta" and isinstance(delta, dict):
-            _grow(blocks.setdefault(place, {"type": "text", "text": ""}), partial, place, delta)
+            block, said = blocks.setdefault(place, {"type": "text", "text": ""}), text_of(delta.get("type"))
+            if said == "input_json_delta":
+                partial[place] = partial.get(place, "") + text_of(delta.get("partial_json"))
+            elif key := DELTA_KEYS.get(said):
+                block[key] = text_of(block.get(key)) + text_of(delta.get(key))
         elif kind == "message_delta":
             message |= as_dict(delta)
             # Of the usage, the output is final at the end.
@@ -103,15 +107,6 @@ def _message(events: Iterable[Event]) -> dict[str, Any]:
     if not message and not blocks:
         return {}
     return {"type": "message", **message, "role": "assistant", "content": [blocks[place] for place in sorted(blocks)]}
-
-
-def _grow(block: dict[str, Any], partial: dict[int, str], place: int, delta: dict[str, Any]) -> None:
-    kind = text_of(delta.get("type"))
-    if kind == "input_json_delta":
-        partial[place] = partial.get(place, "") + text_of(delta.get("partial_json"))
-    elif kind in DELTA_KEYS:
-        key = DELTA_KEYS[kind]
-        block[key] = text_of(block.get(key)) + text_of(delta.get(key))
 
 
 def _completion(events: Iterable[Event]) -> dict[str, Any]:

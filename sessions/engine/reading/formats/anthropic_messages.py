@@ -19,7 +19,7 @@ from sessions.engine.reading.formats._calls import CallMessage, TracedCall, edit
 from sessions.engine.reading.formats._counts import usage_of
 from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, is_event, response_of
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
-from sessions.engine.reading.formats._records import events, misread, pair_in, stem_of
+from sessions.engine.reading.formats._records import events, inside, misread, pair_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Usage
 
@@ -107,7 +107,13 @@ class _Format(Format):
         if places := event_places(source):
             calls = list(streamed_calls(places))
         elif isinstance(document := source.document(), list):
-            calls = _pairs(document, source)
+            found = list(enumerate(map(wire.exchange_at, document)))
+            for n in [n for n, one in found if one is None]:
+                source.skip(f"entry {n} is no request with its response")
+            whole = Origin(1, 0, source.size)
+            calls = [wire.call_at(one, inside(whole, n)) for n, one in found if one is not None]
+            if not calls:
+                raise misread("a list without Messages API pairs or events")
         else:
             calls = [_call(as_dict(document), Origin(1, 0, source.size))]
         return Parsed(sessions_of(calls, measure, stem=stem_of(source.name), runs=True))
@@ -175,17 +181,6 @@ def _sniff_several(head: Head) -> Sniff | None:
     document = as_list(head.document)
     pairs = sum(wire.is_anthropic_pair(one) for item in document if (one := wire.exchange_at(item)) is not None)
     return Sniff(85, f"{pairs} requests with their responses") if pairs and pairs == len(document) else None
-
-
-def _pairs(document: Sequence[Any], source: Source) -> list[TracedCall]:
-    """The calls of a list of requests with their responses."""
-    found = list(enumerate(map(wire.exchange_at, document)))
-    for n in [n for n, one in found if one is None]:
-        source.skip(f"entry {n} is no request with its response")
-    calls = [wire.call_at(one, Origin(1, 0, source.size, (n,))) for n, one in found if one is not None]
-    if not calls:
-        raise misread("a list without Messages API pairs or events")
-    return calls
 
 
 def _foreign(request: Record) -> str:

@@ -227,7 +227,7 @@ class _Reading:
             start = len(line.data) - len(text[found.end() :].encode("utf-8", "replace"))
             self.body = _Body(found[1], line, start, bytearray())
             self._more(self.body, line, line.data[start:])
-        elif not any((match := pattern.search(text)) and rule(self, match, text) for pattern, rule in _RULES):
+        elif not any((m := rule[0].search(text)) and rule[1](self, m, text) is not False for rule in _RULES):
             self._failed(text)
 
     def _more(self, body: _Body, line: Line, data: bytes) -> None:
@@ -282,7 +282,7 @@ class _Reading:
         call.edits = replace(call.edits, error=found)
         self.newest = None
 
-    def prompt(self, found: re.Match[str], _: str) -> bool:
+    def prompt(self, found: re.Match[str], _: str) -> None:
         """llama.cpp begins a prompt; one that Ollama cut before is the same."""
         task, self.window, sent = (lines.count(digits) for digits in found.groups())
         call, self.cut = self.cut, None
@@ -290,40 +290,35 @@ class _Reading:
             call = self._opened(TracedCall([], [], Usage(sent, placeholder=True)))
         call.window = self.window
         self.tasks[task] = self.newest = call
-        return True
 
-    def truncated(self, found: re.Match[str], _: str) -> bool:
+    def truncated(self, found: re.Match[str], _: str) -> None:
         """llama.cpp cut the prompt of a task."""
         call = self.tasks.get(lines.count(found[1]))
         self.cuts.append((call.usage.input if call and call.usage else 0, lines.count(found[2])))
-        return True
 
-    def truncating(self, found: re.Match[str], text: str) -> bool:
+    def truncating(self, found: re.Match[str], text: str) -> None:
         """Ollama cuts a prompt: its own runner at the window, before llama.cpp's server at about half of it."""
         limit, sent, kept = (lines.count(digits) for digits in found.groups())
         self.window = limit if "source=llama_server" not in text else self.window
         self.cut = self._opened(TracedCall([], [], Usage(sent, placeholder=True)))
         self.newest = None
         self.cuts.append((sent, kept or limit))
-        return True
 
-    def sent(self, found: re.Match[str], _: str) -> bool:
+    def sent(self, found: re.Match[str], _: str) -> None:
         """LM Studio counts the prompt of the newest request."""
         call = self.newest or self._opened(TracedCall([], []))
         call.usage = call.usage or Usage(lines.count(found[1]), placeholder=True)
-        return True
 
     def timing(self, found: re.Match[str], _: str) -> bool:
         """The task whose counts are on this line, or on those behind it."""
         self.newest = self.tasks.get(lines.count(found[1]), self.newest)
         return False
 
-    def made(self, found: re.Match[str], _: str) -> bool:
+    def made(self, found: re.Match[str], _: str) -> None:
         """The tokens of the newest call's answer."""
         call = self.newest
         if call is not None and call.usage and call.usage.placeholder:
             call.usage = replace(call.usage, output=lines.count(found[1]), placeholder=False)
-        return True
 
     def room(self, found: re.Match[str], _: str) -> bool:
         """The room for a prompt, of the newest call too where none was told before; a line may tell more."""
@@ -355,19 +350,17 @@ class _Reading:
             self.newest = None
         return False
 
-    def shrinking(self, found: re.Match[str], _: str) -> bool:
+    def shrinking(self, found: re.Match[str], _: str) -> None:
         """A compaction began."""
         self.session.shrinks = lines.count(found[1])
-        return True
 
-    def shrunk(self, found: re.Match[str], _: str) -> bool:
+    def shrunk(self, found: re.Match[str], _: str) -> None:
         """A compaction came about."""
         *before, after = (lines.count(digits) for digits in found.groups() if digits)
         self.session.told.append((next(iter(before), self.session.shrinks or 0), after))
         self.session.shrinks = None
-        return True
 
-    def weighed(self, found: re.Match[str], text: str) -> bool:
+    def weighed(self, found: re.Match[str], text: str) -> None:
         """What the agent counted, and the threshold that it held it against."""
         size, limit = (lines.count(digits) for digits in found.groups() if digits)
         if _DONE.search(text):
@@ -376,19 +369,16 @@ class _Reading:
             words = f"it left {size:,} tokens{over}"
             self.session.told += [Refusal(EventKind.COMPACTION_LEFT, words=words), (self.session.weighed[0], size)]
         self.session.weighed = size, limit
-        return True
 
-    def stands(self, found: re.Match[str], _: str) -> bool:
+    def stands(self, found: re.Match[str], _: str) -> None:
         """What the agent counts of its system prompt and tools."""
         self.session.standing = lines.count(found[1])
-        return True
 
-    def is_off(self, found: re.Match[str], _: str) -> bool:
+    def is_off(self, found: re.Match[str], _: str) -> None:
         """That the agent does not compact by itself, with what it counted and its own limit."""
         size, limit = self.session.weighed
         counted = f", at {size:,} tokens by its own count, where its own limit is {limit:,}" if limit else ""
         self.off = f'the log says "{found[0]}"{counted}'
-        return True
 
     def answered(self, _: re.Match[str], __: str) -> bool:
         """A call that was answered, without counts; how it ended may stand behind it."""
@@ -405,7 +395,7 @@ class _Reading:
         return bool(reason)
 
 
-_RULES: tuple[tuple[re.Pattern[str], Callable[[_Reading, re.Match[str], str], bool]], ...] = (
+_RULES: tuple[tuple[re.Pattern[str], Callable[[_Reading, re.Match[str], str], bool | None]], ...] = (
     (_NEW, _Reading.prompt), (_CUT, _Reading.truncated), (_OLLAMA_CUT, _Reading.truncating),
     (_TIMING, _Reading.timing), (_MADE, _Reading.made), (_SENT, _Reading.sent),
     (_SLOTS, _Reading.slots), (_WHOLE, _Reading.context), (_SLOT, _Reading.room), (_WINDOW, _Reading.room),
@@ -413,4 +403,4 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[_Reading, re.Match[str], str], bo
     (_WEIGHED, _Reading.weighed), (_STANDING, _Reading.stands), (_OFF, _Reading.is_off),
     (_ANSWERED, _Reading.answered), (_SHRUNK, _Reading.shrunk), (_ENDED, _Reading.ended),
 )  # fmt: skip
-"""What lines tell, and who takes it; the first that says that a line tells nothing else ends it."""
+"""What lines tell, and who takes it; the first that does not say that a line may tell more (False) ends it."""

@@ -222,19 +222,15 @@ def _read(value: Any, path: Path) -> tuple[Content, ...]:
     if value == "Resume":
         return (Content(Kind.TEXT, text="Continue where you left off"),)
     if path[-1:] == ("Compaction",):
-        return _summary(as_dict(value))
+        held = as_dict(value)
+        if isinstance(held.get("Summary"), str):
+            return (Content(Kind.TEXT, text=COMPACTED + held["Summary"]),)
+        return tuple(map(opaque, as_list(as_dict(held.get("ProviderNative")).get("items"))))
     if path[-2:-1] == (RESULTS,):
         return (_result(as_dict(value)),)
     if isinstance(value, list):
         return tuple(_part(part) for part in value)
     return _legacy_contents(as_dict(value))
-
-
-def _summary(value: Record) -> tuple[Content, ...]:
-    if isinstance(value.get("Summary"), str):
-        return (Content(Kind.TEXT, text=COMPACTED + value["Summary"]),)
-    items = as_list(as_dict(value.get("ProviderNative")).get("items"))
-    return tuple(map(opaque, items))
 
 
 def _result(value: Record) -> Content:
