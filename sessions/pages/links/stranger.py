@@ -287,7 +287,7 @@ def passage(opened: Opened, index: int) -> Passage | None:
 
 
 def _images(message: Message) -> tuple[str, ...]:
-    """The images of a message by their size; none of them leaves the sender's machine."""
+    """The images of a message by their size; none of them leaves this server."""
     found = [leaf.media for leaf in message.leaves() if leaf.kind is Kind.IMAGE and leaf.media is not None]
     return tuple(f"{one.width:,} × {one.height:,} pixels" if one.width else "size unknown" for one in found)
 
