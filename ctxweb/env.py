@@ -98,6 +98,16 @@ def models_path() -> Path:
     return Path(named).expanduser() if named else data_path() / "models.toml"
 
 
+def expect_data() -> None:
+    """Raise SettingError where the data folder is not there: who looks into one makes none by a mistyped name."""
+    path = data_path()
+    if path.is_dir() or env_str("DATABASE_URL"):
+        return
+    if env_str("CTXWEB_DATA"):
+        raise SettingError(f"CTXWEB_DATA names {path}, which is not there. Check the path.")
+    raise SettingError(f"There is no data folder yet: {path}. `ctxweb serve` makes it.")
+
+
 def data_dir() -> Path:
     """The data folder (``data_path``), made where it is not there."""
     path = data_path()

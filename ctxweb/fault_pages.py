@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -15,7 +16,7 @@ from ctxweb.middleware import OPEN_PREFIXES
 from sessions.api import access
 from sessions.api.access import ProblemError, problem
 from sessions.faults import GONE, NO_ROOM, UNAVAILABLE, WRONG, Fault, fault_of
-from sessions.models import Session
+from sessions.models import Session, viewer
 from sessions.pages.ui.view import NO_SESSION
 
 RETRY_SECONDS = 10
@@ -39,7 +40,12 @@ def faults(get_response: Callable[[HttpRequest], HttpResponseBase]) -> Callable[
 
 
 def answer_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
-    """The answer to a fault, None for one of ctxweb; whoever needs no account learns no path and no address of ours."""
+    """The answer to a fault, None for one of ctxweb."""
+    return _answer(request, error, is_admin=viewer().is_admin)
+
+
+def _answer(request: HttpRequest, error: Exception, *, is_admin: bool) -> HttpResponse | None:
+    """Whoever needs no account, and a member of a team, learns no path and no address of ours."""
     if isinstance(error, Session.DoesNotExist):  # deleted while its page was made
         return handler404(request, Http404(NO_SESSION))
     fault = fault_of(error)
@@ -47,7 +53,8 @@ def answer_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
         return None
     log.error("%s %s: %s", request.method, request.path, fault.words, exc_info=error)
     may_know = fault.status in {GONE, WRONG} and request.path_info.startswith(access.PREFIX)
-    if request.path_info.startswith(OPEN_PREFIXES) and not may_know:
+    is_open = request.path_info.startswith(OPEN_PREFIXES) and not may_know
+    if is_open or not (is_admin or fault.status == WRONG):
         fault = Fault(f"{TITLES.get(fault.status, BROKEN)}.", "Tell whoever runs this server.", fault.status)
     return fault_page(request, fault)
 
@@ -55,7 +62,8 @@ def answer_to(request: HttpRequest, error: Exception) -> HttpResponse | None:
 def handler500(request: HttpRequest) -> HttpResponse:
     """What Django answers an exception with that no view raised (a middleware did): the fault's words, if it is one."""
     error = sys.exc_info()[1]
-    found = answer_to(request, error) if isinstance(error, Exception) else None
+    is_admin = not settings.REQUIRE_LOGIN  # who it is may be what could not be found out
+    found = _answer(request, error, is_admin=is_admin) if isinstance(error, Exception) else None
     return found or server_error(request)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ctxweb.commands._options import PRINTS_JSON
+from ctxweb.env import expect_data
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
 
@@ -28,6 +29,7 @@ def command(file: Path, *, force: bool, as_json: bool) -> None:
     from ctxweb.startup import load_django
     from ctxweb.version import ctxweb_version
 
+    expect_data()
     load_django()
     from sessions.pages.ui.figures import size
     from sessions.services import doctor

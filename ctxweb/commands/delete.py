@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ctxweb.env import expect_data
 from ctxweb.startup import start_django
 from ctxweb.terminal import say, tell_json
 
@@ -43,6 +44,7 @@ def command(sessions: tuple[str, ...], uploads: tuple[str, ...], days: int | Non
     """
     if not sessions and not uploads and days is None:
         raise click.UsageError("Nothing to delete. Name sessions, or use --upload or --older-than.")
+    expect_data()
     start_django()
     from sessions.pages.delete.context import document
     from sessions.services import deleting

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ctxweb.commands._options import PRINTS_JSON
+from ctxweb.env import expect_data
 from ctxweb.terminal import say, tell_json
 from sessions.engine.base.words import counted
 
@@ -29,6 +30,7 @@ def command(*, mend: bool, deep: bool, as_json: bool) -> None:
     """
     from ctxweb.startup import load_django
 
+    expect_data()
     load_django()
     entries: list[dict[str, Any]] = []
     for _ in range(MOST_ROUNDS):

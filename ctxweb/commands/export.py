@@ -16,6 +16,7 @@ from ctxweb.commands._files import first_inputs
 from ctxweb.commands._options import ESTIMATOR, SETTINGS, WINDOW, takes
 from ctxweb.commands._replaying import compaction_option
 from ctxweb.commands._writing import TARGET, force_option, leave_alone, new_file
+from ctxweb.env import expect_data
 from ctxweb.terminal import patience, say
 from sessions.engine.base import registry
 from sessions.engine.reading.texts import Texts
@@ -94,6 +95,7 @@ def _opened(what: str, options: dict[str, Any]) -> Iterator[tuple[Weighed, Binar
         return
     from ctxweb.startup import start_django
 
+    expect_data()
     start_django()
     from sessions import selectors
     from sessions.models import Session

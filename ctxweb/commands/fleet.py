@@ -10,6 +10,7 @@ import click
 from ctxweb.commands._engine import emit, read, settings
 from ctxweb.commands._files import inputs
 from ctxweb.commands._options import AS_JSON
+from ctxweb.env import expect_data
 from ctxweb.terminal import Head, Terminal, figure, progress, say, table_of, terminal, titled, words
 from sessions.engine.base.errors import EngineError
 from sessions.engine.base.words import counted
@@ -95,6 +96,7 @@ def _of_library() -> Iterator[Part]:
     """What every stored session adds; what is not worked out yet is now."""
     from ctxweb.startup import start_django
 
+    expect_data()
     start_django()
     from sessions import selectors
     from sessions.services import figures

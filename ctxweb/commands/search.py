@@ -8,6 +8,7 @@ import click
 
 from ctxweb.commands._engine import emit
 from ctxweb.commands._options import AS_JSON
+from ctxweb.env import expect_data
 from ctxweb.terminal import Terminal, progress, say, terminal, titled
 from sessions.engine.base.words import counted
 
@@ -24,6 +25,7 @@ def command(words: tuple[str, ...], most: int, *, as_json: bool) -> None:
     '"in quotes"' is a phrase, 'auth*' the beginning of a word. What is stored and not indexed yet is indexed first."""
     from ctxweb.startup import start_django
 
+    expect_data()
     start_django()
     from sessions.runs.searching import search_document
     from sessions.services import search

@@ -38,19 +38,22 @@ def handed_out(
     from sessions.engine.quality.index import build_index
     from sessions.engine.redact import BY_KEY, Choice, name_in
     from sessions.engine.redact.kinds import HOMES
+    from sessions.engine.redact.known import Known
     from sessions.engine.why.headline import headline
     from sessions.engine.why.verdicts import verdicts_of
     from sessions.pages.links.file import Handout
     from sessions.runs import replay_state
     from sessions.runs.handout import handout
+    from sessions.runs.recognised import values_in
 
     with wrong_usage(ValueError):
         kinds = frozenset(BY_KEY) - _known_kinds(options["shown"], BY_KEY)
         weighed, texts = opened(file, options)
         name = name_in(weighed.transcript.project) if HOMES.key in kinds else ()
-        choice = Choice(kinds, (*options["words"], *name))
         state, verdicts = _state_of(options, event), verdicts_of(weighed)
         with texts, patience(patient):
+            known = Known(value for one in weighed.transcript.messages for value in values_in(texts, one))
+            choice = Choice(kinds, (*options["words"], *name), known)
             document = handout(
                 weighed, state, build_index(weighed.transcript, texts.of), texts=texts,
                 prices=prices_of(weighed.model), headline=headline(weighed, verdicts), alone=alone,

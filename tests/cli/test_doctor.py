@@ -94,3 +94,14 @@ def test_a_newer_database_is_left_alone(library: Path) -> None:
     assert done.returncode == 1
     assert "written by a newer ctxweb" in done.stderr
     assert run(library, "backup", str(library.parent / "b.tar")).returncode == 1
+
+
+@pytest.mark.parametrize(
+    "command", [["doctor"], ["doctor", "--mend"], ["backup", "b.tar"], ["search", "x"], ["delete", "x"], ["fleet"]]
+)
+def test_a_folder_that_is_not_there_is_said_and_not_made(tmp_path: Path, command: list[str]) -> None:
+    data = tmp_path / "mistyped"
+    done = run(data, *[str(tmp_path / one) if one.endswith(".tar") else one for one in command])
+    assert done.returncode == 2
+    assert f"CTXWEB_DATA names {data}, which is not there." in done.stderr
+    assert list(tmp_path.iterdir()) == []

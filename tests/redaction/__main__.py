@@ -45,6 +45,7 @@ Where we hold the list to be otherwise, and left it as it is:
 * `service1.local` beside a token is a host name of a private network, which we claim. The list names the token alone.
 * `AKIA…EXAMPLE`, a row of one letter behind a prefix and keys that end in dots have the form of a key.
 * Seven lines named hosts of package indexes, which no file here may; they name others now.
+* `Jana` in `Jana <…@…>` is a name of a person, which we claim. The list names the address alone (3 cases).
 * The owner in a line of `ls -l` is a user's name, which is not looked for.
 
 {missed}
@@ -68,6 +69,11 @@ In 41 MB of transcripts (all different texts of the corpus), the second engine r
 as keys. Of the 57 different passwords 36 were looked at: nearly all were names of tests behind `PASS:` or commands. The
 keys, all looked at, were code. The word "pass" alone now counts where an equals sign, an option or an element says so.
 After that one new hit was left beside e-mail, home folders and IP addresses: `basic` in a sentence, mended, too.
+
+What is known of a session is hidden wherever it stands in it. In 10.6 MB of sessions (25 drawn from the corpus, which
+has no real secrets) the first rule for that hid 376 more pieces, all wrong: `Uint8Array`, `ed25519Seed`, `local-proxy`.
+With names of code and words left out, 14 more pieces in another 19.7 MB (40 sessions, 14,088 hits before): 12 of names
+and addresses, 2 of a name of a build's cache. Of passwords that are plain words, `postgres` stood 4 times, and stays.
 
 ## Time
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import re
 
@@ -12,6 +13,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from ctxweb.cli import cli
+from sessions.engine.base.words import home_as_tilde
 from sessions.models import Invitation, ReplayLink, SavedView, Session, Upload
 from sessions.services import people
 from sessions.services.ingest import ingest
@@ -221,3 +223,33 @@ def test_a_server_without_accounts_is_as_it_was(settings: Settings) -> None:
         assert "upload-who" not in page.content.decode()
     assert client.post("/delete/", {"s": session.pk}).status_code == 302
     assert client.post("/people/invite/").status_code == 404
+
+
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_only_an_admin_sees_where_the_server_keeps_things(settings: Settings, is_stored: bool) -> None:
+    settings.MODELS_FILE_IS_NAMED = True
+    (cem, member), (_, admin) = account("cem"), account("ada", is_admin=True)
+    if is_stored:
+        stored(cem)
+    pages = ["/", "/settings/", "/people/"]
+    seen = {who: "".join(by.get(page).content.decode() for page in pages) for who, by in
+            {"member": member, "admin": admin}.items()}  # fmt: skip
+    for place in (home_as_tilde(str(settings.DATA)), str(settings.MODELS_FILE)):
+        assert place in seen["admin"]
+        assert place not in seen["member"]
+    assert "No account" not in seen["member"] + seen["admin"]
+
+
+def test_a_fault_names_its_path_to_admins_alone(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
+    (_, member), (_, admin) = account("cem"), account("ada", is_admin=True)
+    full = OSError(errno.ENOSPC, "No space left", str(settings.DATA / "x"))
+
+    def fails(*_: object, **__: object) -> None:
+        raise full
+
+    monkeypatch.setattr("sessions.selectors.session_list", fails)
+    told, kept = admin.get("/"), member.get("/")
+    assert (told.status_code, kept.status_code) == (507, 507)
+    assert str(settings.DATA) in told.content.decode()
+    assert str(settings.DATA) not in kept.content.decode()
+    assert "Tell whoever runs this server." in kept.content.decode()

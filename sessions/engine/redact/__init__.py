@@ -9,19 +9,33 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from sessions.engine.redact.kinds import BY_KEY, HOMES, KINDS, NOT_LOOKED_FOR, OWN, PASSWORDS, URLS, Kind
+from sessions.engine.redact.known import Known
+from sessions.engine.redact.names import PEOPLE
 from sessions.engine.redact.own import name_in, own_patterns
 from sessions.engine.redact.personal import PERSONAL
 from sessions.engine.redact.places import named, tabled
 from sessions.engine.redact.secrets import SECRETS
 from sessions.engine.redact.view import View, base64_texts, decoded, is_login, plain, unfolded
 
-__all__ = ["BY_KEY", "EVERYTHING", "KINDS", "NOT_LOOKED_FOR", "Choice", "Hit", "Kind", "Redaction", "name_in", "redact"]
+__all__ = [
+    "BY_KEY",
+    "EVERYTHING",
+    "KINDS",
+    "NOT_LOOKED_FOR",
+    "Choice",
+    "Hit",
+    "Kind",
+    "Redaction",
+    "name_in",
+    "recognised",
+    "redact",
+]
 
-PATTERNS = (*SECRETS, *PERSONAL)
+PATTERNS = (*SECRETS, *PERSONAL, *PEOPLE)
 AS_WRITTEN = tuple(pattern for pattern in PATTERNS if pattern.kind in (HOMES, URLS))
 """Looked for in the text as it is written, too: what is escaped in an address ends it, a folder is no escape."""
 
@@ -30,11 +44,14 @@ AS_WRITTEN = tuple(pattern for pattern in PATTERNS if pattern.kind in (HOMES, UR
 class Choice:
     """What to take out: kinds by their keys, and words of one's own, in any case; ``/…/`` is a regular expression.
 
+    ``known`` is what was recognised in the session that a text is from (``recognised``).
+
     Raises ValueError for an unknown kind, for more than 100 words and for an expression that cannot be used.
     """
 
     kinds: frozenset[str] = frozenset(BY_KEY)
     words: tuple[str, ...] = ()
+    known: Known = field(default=Known(), compare=False)
 
     def __post_init__(self) -> None:
         unknown = sorted(self.kinds - BY_KEY.keys())
@@ -96,6 +113,20 @@ def _found(text: str, choice: Choice) -> Iterator[Hit]:
     yield from _own(view, choice)
 
 
+def recognised(text: str) -> Iterator[tuple[Kind, str]]:
+    """The values that are taken out of a text for what they look like or where they stand, as a reader sees them."""
+    view = decoded(text)
+    folded = unfolded(view)
+    for seen in (view.text, folded.text if folded is not None else "", *_inner(view.text)):
+        yield from ((kind, seen[start:end]) for kind, start, end in _seen(seen, EVERYTHING))
+
+
+def _inner(text: str) -> Iterator[str]:
+    """What stands in base64; a user's name and password as a setting of it."""
+    for _, _, inner in base64_texts(text):
+        yield f"password={inner.partition(':')[2]}" if is_login(inner) else inner
+
+
 def _seen(text: str, choice: Choice, *, is_inner: bool = False) -> Iterator[tuple[Kind, int, int]]:
     lower = _small(text)
     ends: dict[int, int] = {}
@@ -104,7 +135,7 @@ def _seen(text: str, choice: Choice, *, is_inner: bool = False) -> Iterator[tupl
             for kind, start, end in pattern.found(text, lower):
                 ends[start] = max(end, ends.get(start, 0))
                 yield kind, start, end
-    for kind, start, end in chain(named(text, lower), tabled(text)):
+    for kind, start, end in chain(named(text, lower), tabled(text), choice.known.found(lower)):
         # What its form tells is told by its form: a token after "key =" is a token.
         if kind.key in choice.kinds and ends.get(start, 0) < end:
             yield kind, start, end

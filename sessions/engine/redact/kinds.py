@@ -28,6 +28,7 @@ URLS = Kind("urls", "password in an address", "passwords in addresses", "[passwo
 COOKIES = Kind("cookies", "cookie", "cookies", "[cookie]")
 ENV = Kind("env", "secret setting", "secret settings", "[value]")
 EMAILS = Kind("emails", "e-mail address", "e-mail addresses", "[e-mail]")
+NAMES = Kind("names", "name of a person", "names of people", "[name]")
 HOMES = Kind("homes", "home folder", "home folders", "[home]")
 HOSTS = Kind("hosts", "host name", "host names", "[host]")
 IPS = Kind("ips", "IP address", "IP addresses", "[ip]")
@@ -39,7 +40,7 @@ OWN = Kind("own", "hidden word", "hidden words", "[hidden]")
 
 KINDS = (
     KEYS, TOKENS, PRIVATE, PASSWORDS, URLS, COOKIES, ENV,
-    EMAILS, HOMES, HOSTS, IPS, PHONES, CARDS, IBANS, SSNS, OWN,
+    EMAILS, NAMES, HOMES, HOSTS, IPS, PHONES, CARDS, IBANS, SSNS, OWN,
 )  # fmt: skip
 """In the order that lists show them; of two that overlap the first names the piece."""
 
@@ -49,7 +50,8 @@ BY_KEY = {kind.key: kind for kind in KINDS if kind is not OWN}
 EDGE = r"(?<![A-Za-z0-9])"
 """The start of a word; what a line or a tool's name puts before it with a low line is another."""
 NOT_LOOKED_FOR = (
-    "names of people, companies and customers", "postal addresses and dates of birth", "user names and account numbers",
+    "names of companies and customers, and of people outside of mail, commits and lists of users",
+    "postal addresses and dates of birth", "user names and account numbers",
     "tax, passport and identity numbers of other countries", "public host names", "seed phrases of wallets",
     "words spelled out or translated", "text in images, and text that is compressed or encrypted",
 )  # fmt: skip

@@ -13,6 +13,8 @@ from sessions.engine.redact.kinds import CARDS, EMAILS, HOMES, HOSTS, IBANS, IPS
 _FOLDER = r"(?!\[|\.{1,3}(?:[/\\]|\Z))[^\s/\\:;,'\"`<>|*?()\[\]{}$#&]{1,64}"
 _NUMBER = r"(?<![\w.$#^*])(?<![0-9][-+/=,])"
 """Where a number may begin: no part of a word, a version, a sum."""
+_APART = r"[ \u00a0\u202f-]{0,2}"
+"""What may stand between the groups of a card's number."""
 
 _NO_DOMAIN = word_set("""
 self cls this np torch tf jnp pd weights data values shape matmul dot transpose length name names id key keys value
@@ -168,7 +170,7 @@ def luhn(found: str) -> bool:
     """ISO/IEC 7812-1, annex B: the check digit of a card number."""
     digits = [int(c) for c in reversed(found) if c.isdigit()]
     total = sum(digits[::2]) + sum(sum(divmod(2 * d, 10)) for d in digits[1::2])
-    return 13 <= len(digits) <= 19 and total % 10 == 0 and len(set(digits)) > 2
+    return 13 <= len(digits) <= 19 and total % 10 == 0 and len(set(digits)) > 1
 
 
 _IBANS = word_set("""
@@ -241,7 +243,7 @@ PERSONAL = (
     ),
     Pattern(
         HOSTS, "://",
-        rf"{_SCHEME}(?:[^\s/@]{{1,80}}@)?([A-Za-z](?:[A-Za-z0-9-]{{0,62}}[A-Za-z0-9])?)(?=[:/\s\"'`)]|\Z)(?!:[^0-9/])",
+        rf"{_SCHEME}(?:[^\s/@]{{1,80}}@)?([A-Za-z](?:[A-Za-z0-9-]{{0,62}}[A-Za-z0-9])?)(?=[:/\s\"'`)]|\Z)(?!:[^0-9/])(?!:[^\s/@\"'`]{{1,80}}@)",
         holds=_is_host,
     ),
     Pattern(HOMES, "~", r"(?<![\w/~.$-])~(?!user/|root/)[a-z_][a-z0-9_-]{2,31}(?=/)"),
@@ -313,9 +315,10 @@ PERSONAL = (
     ),
     Pattern(
         CARDS, "",
-        rf"{_NUMBER}(?:[456][0-9]{{3}}|2[2-7][0-9]{{2}}|3[0478][0-9]{{2}})(?:[ -]?[0-9]{{4,6}})(?:[ -]?[0-9]{{4,5}})"
-        rf"(?:[ -]?[0-9]{{1,4}})?(?![\w/-]|\.[0-9])",
-        holds=luhn, near=r"[0-9]{4}[ -]?[0-9]{4}",
+        rf"(?<![^\W_]|\.)(?<![0-9][-+/=,])(?:(?:[456][0-9]{{3}}|2[2-7][0-9]{{2}}|3[0478][0-9]{{2}})(?:{_APART}[0-9]{{4,6}})"
+        rf"(?:{_APART}[0-9]{{4,5}})(?:{_APART}[0-9]{{1,4}})?|[2-6][0-9]{{3}}(?:(?:\.[0-9]{{4}}){{3}}|(?:/[0-9]{{4}}){{3}}))"
+        rf"(?![\w-]|\.[0-9])",
+        holds=luhn, near=r"[0-9]{4}[ \u00a0\u202f./-]{0,2}[0-9]{4}",
     ),
     Pattern(
         IBANS, "",

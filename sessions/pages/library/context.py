@@ -15,7 +15,7 @@ from sessions.engine.agents.agent import agents
 from sessions.engine.base import registry
 from sessions.engine.base.words import home_as_tilde
 from sessions.engine.sweeps.fleet.values import NOT_RECORDED
-from sessions.models import Session, Upload
+from sessions.models import Session, Upload, viewer
 from sessions.pages.library import state as urlstate
 from sessions.pages.ui.addresses import Filter, Link, project_words
 from sessions.pages.ui.figures import listed, plural, size
@@ -173,8 +173,9 @@ def library_context(
 
 
 def place_context(uploads: tuple[Upload, ...]) -> dict[str, object]:
-    """Where the library lives, and what is being read right now."""
-    return {"table": UploadTable(uploads), "place": f"local, {home_as_tilde(str(settings.DATA))}"}
+    """Where the library lives, for whoever runs the server, and what is being read right now."""
+    place = f"local, {home_as_tilde(str(settings.DATA))}" if viewer().is_admin else ""
+    return {"table": UploadTable(uploads), "place": place}
 
 
 def first_run_context() -> dict[str, object]:

@@ -26,6 +26,7 @@ from sessions.pages.ui.results import Cell, weakest_label
 from sessions.runs import losses, replays
 from sessions.runs.handout import MOST_ROWS, of_session, row_document
 from sessions.runs.overview import overview
+from sessions.runs.recognised import with_known
 from sessions.runs.replay_state import ReplayState
 from sessions.services import links as service
 from sessions.services.prices import prices_for
@@ -62,7 +63,11 @@ def kept(link: ReplayLink) -> dict[str, Any]:
     if not link.results:
         return {}
     found: dict[str, Any] = jsonio.loads(gzip.decompress(bytes(link.results)))
-    return found if found.get("schema") == SCHEMA else {}
+    if found.get("schema") != SCHEMA:
+        return {}
+    if link.version != ctxweb_version():  # it knew less of what has to be hidden
+        found = cleaned(found, with_known(link.choice, link.session))
+    return found
 
 
 def changed(opened: Opened, then: dict[str, Any]) -> tuple[Changed, ...]:

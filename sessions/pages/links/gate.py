@@ -19,6 +19,7 @@ from sessions.engine.redact import redact
 from sessions.models import ReplayLink
 from sessions.pages.links.opened import COMPACT_AT
 from sessions.pages.ui.view import asks_fragment
+from sessions.runs.recognised import with_known
 from sessions.services import links as service
 
 Answer = Callable[..., HttpResponse]
@@ -79,7 +80,7 @@ def _limited(request: HttpRequest, found: ReplayLink) -> HttpResponse | None:
 
 def _redacted(found: ReplayLink) -> ReplayLink:
     """The link with the words of its sender, or of who replied, cleaned as the session is; nothing is stored."""
-    choice = found.choice
+    choice = with_known(found.choice, found.session)
     for one in (found, found.reply_to):
         if one is not None:
             one.title, one.note, one.author = (redact(t, choice).text for t in (one.title, one.note, one.author))

@@ -19,6 +19,7 @@ from sessions.pages.ui.addresses import Urls, whole
 from sessions.runs import replay_state, replays
 from sessions.runs.overview import overview
 from sessions.runs.ranges import threshold_param, threshold_table
+from sessions.runs.recognised import with_known
 
 COMPACT_AT = "compact_at"
 """The part of an address that says where a recipient has moved the threshold to."""
@@ -44,10 +45,10 @@ class Opened:
         found: Session = self.link.session
         return found
 
-    @property
+    @cached_property
     def choice(self) -> Choice:
         """What is taken out."""
-        return self.link.choice
+        return with_known(self.link.choice, self.session)
 
     @property
     def alone(self) -> bool:

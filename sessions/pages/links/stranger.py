@@ -185,7 +185,7 @@ def link_svg(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespons
     document = frozen.chart(opened) if kept else frozen.document(opened)
     if document is None:
         return gone(request)
-    response = HttpResponse(svg(document, title=found.title, choice=found.choice), content_type="image/svg+xml")
+    response = HttpResponse(svg(document, title=found.title, choice=opened.choice), content_type="image/svg+xml")
     response["Content-Disposition"] = 'inline; filename="replay.svg"'
     return response
 
@@ -196,7 +196,7 @@ def link_removed(request: HttpRequest, token: str, found: ReplayLink) -> HttpRes
     opened = Opened(found, token, {})
     context: dict[str, Any] = {"link": found, "back": opened.to("link")}
     with suppress(UnreadableInput, OSError):
-        context["removal"] = removal(found.session, found.choice, opened.messages if opened.alone else None)
+        context["removal"] = removal(found.session, opened.choice, opened.messages if opened.alone else None)
     return part_or_page(request, "sessions/links/_removed.html", "sessions/links/removed.html", context)
 
 
@@ -207,7 +207,7 @@ def link_json(request: HttpRequest, token: str, found: ReplayLink) -> HttpRespon
     made = shared_views.VIEWS[found.view].document(opened)
     if made is None:
         return gone(request)
-    document = cleaned(made, found.choice)
+    document = cleaned(made, opened.choice)
     return attached(as_json(document), f"{found.view}.json")
 
 
@@ -287,7 +287,7 @@ def passage(opened: Opened, index: int) -> Passage | None:
 
 
 def _images(message: Message) -> tuple[str, ...]:
-    """The images of a message by their size; none of them leaves the sender's machine."""
+    """The images of a message by their size; none of them leaves this server."""
     found = [leaf.media for leaf in message.leaves() if leaf.kind is Kind.IMAGE and leaf.media is not None]
     return tuple(f"{one.width:,} × {one.height:,} pixels" if one.width else "size unknown" for one in found)
 

@@ -39,6 +39,7 @@ from sessions.runs import replay_state, replays
 from sessions.runs.drawing import svg
 from sessions.runs.handout import of_session
 from sessions.runs.overview import overview
+from sessions.runs.recognised import with_known
 from sessions.runs.removal import removal
 from sessions.services import links as service
 
@@ -107,7 +108,7 @@ def share_as(request: HttpRequest, session_id: str, kind: str) -> HttpResponse:
     label = weakest_label(replays.run(session.pk, state).replay.labels)
     made_of, name, media_type = FILES[kind]
     run, verdicts = replay_state.replay_command(state, session.filename), overview(session.pk).verdicts
-    made = Handout(document, title, form.cleaned_data["note"], form.choice, label, verdicts, run)
+    made = Handout(document, title, form.cleaned_data["note"], with_known(form.choice, session), label, verdicts, run)
     return private(attached(HttpResponse(made_of(made), content_type=media_type), f"{session.pk}{name}"))
 
 
@@ -148,7 +149,7 @@ def share_removed(request: HttpRequest, session_id: str) -> HttpResponse:
     session = owned_or_403(session_or_404(session_id))
     context: dict[str, Any] = {"session": session, "not_looked_for": NOT_LOOKED_FOR}
     try:
-        context["removal"] = removal(session, hidden(request.GET))
+        context["removal"] = removal(session, with_known(hidden(request.GET), session))
     except OSError:
         context["problem"] = "The uploaded file is missing from the store, so its text cannot be looked through."
     return part_or_page(request, "sessions/links/_share_removed.html", "sessions/links/share_removed.html", context)
@@ -197,7 +198,9 @@ def link_answer(request: HttpRequest, link_id: int) -> HttpResponse:
     """What the owner says to a reply: it stands on the reply's own page; answers with the list of links."""
     _own_link(link_id)
     link = get_object_or_404(ReplayLink.objects.open().select_related("session"), pk=link_id, reply_to__isnull=False)
-    link.answer = redact(request.POST.get("answer", "").replace("\0", "").strip(), link.choice).text[:MOST_REPLY]
+    link.answer = redact(
+        request.POST.get("answer", "").replace("\0", "").strip(), with_known(link.choice, link.session)
+    ).text[:MOST_REPLY]
     link.save(update_fields=["answer"])
     return _list(request, link)
 
