@@ -26,7 +26,7 @@ COLUMNS = (
     ("missed", "missed"), ("thrashing", "thrash-\ning"), ("overcounted", "over-\ncounted"),
     ("tokens_again", "tokens\nre-read"),
 )  # fmt: skip
-MONEY = (figure("cost"), figure("above\n100K"))
+MONEY = (figure("cost, recorded"), figure("above\n100K"))
 
 
 @click.command("fleet")
@@ -135,7 +135,7 @@ def _print_thresholds(console: Terminal, document: dict[str, Any]) -> None:
     n = document["n_replayed"]
     says = f" ({counted(n, 'session')} replayed, summary of 4,000 tokens; estimated)"
     console.print(titled("\nAt another threshold", says))
-    table = table_of([*map(figure, ("threshold", "compactions", "cost")), Head("")])
+    table = table_of([*map(figure, ("threshold", "compactions", "cost, by rule")), Head("")])
     for row in document["thresholds"]:
         cost = row["cost_usd"]
         said = "unknown" if cost is None else f"${cost['low']:,.2f}–{cost['high']:,.2f}"

@@ -31,14 +31,15 @@ from sessions.engine.sweeps.advice import (
     UNKNOWN,
     advise,
     cost_range,
+    headline,
     lost,
     objections,
     overlap,
     usual_growth,
 )
-from sessions.engine.sweeps.sweep import Axis, Row, Setting, Sweep, grid, recorded_row, sweep
+from sessions.engine.sweeps.sweep import UNSEEN, Axis, Row, Setting, Sweep, grid, recorded_row, sweep
 from sessions.engine.transcript.recorded_events import ErrorKind
-from sessions.engine.transcript.types import ProviderError
+from sessions.engine.transcript.types import ProviderError, RecordedCompaction
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.runs.ranges import usual_over
 from sessions.runs.replay_state import ReplayState
@@ -172,6 +173,22 @@ def test_no_advice_along_a_context_that_was_compacted() -> None:
     assert (found.answer, found.picks, found.recommended) == (UNKNOWN, (), None)
     assert found.sentence == "No advice along the recorded context: it was compacted already."
     assert advise(replace(made(rows, compactions=0), base="recorded")).answer == SETTINGS, "nothing was compacted"
+
+
+def test_losses_are_held_against_all_recorded_compactions_or_none() -> None:
+    """Two of three compactions as recorded lose less than three would: nothing is measured against them."""
+    cut = RecordedCompaction(request=0, boundary=0, outside=True)
+    unseen = replace(WEIGHED, transcript=replace(WEIGHED.transcript, compactions=(cut,)))
+    counts = {"rules_gone": 0, "needs_gone": 0, "losses_open": 0}
+    assert recorded_row(unseen, None, lambda _: counts).more == {**counts, UNSEEN: 1}
+    assert UNSEEN not in recorded_row(WEIGHED, None, lambda _: counts).more
+    whole = made([(60_000, 9, 9, 3, 0, 9), (100_000, 6, 6, 3, 0, 9), (150_000, 9, 9, 3, 0, 9)], compactions=3)
+    held = replace(whole.recorded, more={**whole.recorded.more, UNSEEN: 1})
+    found = advise(replace(whole, recorded=held))
+    assert (found.answer, found.picks) == (UNKNOWN, ())
+    assert found.sentence == "No advice: what 1 of 3 recorded compactions dropped is not in the file."
+    assert headline(whole.rows[1], whole.recorded).endswith("lost")
+    assert headline(whole.rows[1], held) == "Compact at 100,000 tokens: 40% cheaper, 3 compactions as recorded"
 
 
 def test_limits_of_the_reader_hold() -> None:

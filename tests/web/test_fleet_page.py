@@ -96,6 +96,13 @@ def test_what_is_not_worked_out_is_said_and_caught_up_on(client: Client, library
     assert json.loads(read(client, "/fleet.json")) == before
 
 
+def test_the_two_costs_as_recorded_have_two_names(client: Client, library: list[Session]) -> None:
+    """What the usage comes to, and what was sent priced as the thresholds are: never under one word."""
+    heads = re.findall(r"<th [^>]*>([^<]*)</th>", read(client, "/fleet/?by=client"))
+    assert heads.count("Cost, recorded") == heads.count("Cost, by rule") == 1
+    assert "Cost" not in heads
+
+
 def test_a_view_works_nothing_out(client: Client, library: list[Session], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError

@@ -15,7 +15,7 @@ from itertools import pairwise
 from sessions.engine.base.words import counted
 from sessions.engine.quality.baseline import change_words, cost_change
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Sweep
+from sessions.engine.sweeps.sweep import POLICY, UNSEEN, WINDOW, Row, Sweep
 from sessions.engine.weigh.calibration.weighed import Weighed
 
 SAFE, BALANCED, CHEAPEST = "Safe", "Balanced", "Cheapest"
@@ -30,8 +30,8 @@ LEAST_SAVING = 0.03
 """Less than this share of the cost is nobody's reason to change a setting."""
 TIMES_AS_OFTEN = 2
 """More compactions than this many times those recorded are never advised; one is the least that counts."""
-LOSS_WEIGHT = 0.3
-"""Ten percent more losses than recorded weigh as much as three percent of the cost (docs/benchmarks/advice.md)."""
+LOSS_WEIGHT = 0.4
+"""Ten percent more losses than recorded weigh as much as four percent of the cost (docs/benchmarks/advice.md)."""
 LEAST_LOST = 20
 """The least that losses are a share of: two lost instead of one is no doubling that counts."""
 NAMED = 5
@@ -115,7 +115,8 @@ def objections(sweep: Sweep) -> dict[int, str]:
             # The threshold is above what stands after a compaction and one request's growth.
             or (row.threshold is not None and bool(row.after) and row.threshold < row.after + growth),
             "dearer": held.fits and cost_range(row)[0] > cost_range(held)[1],
-            "loses more rules": row.more.get("rules_gone", 0) > held.more.get("rules_gone", 0),
+            "loses more rules": not held.more.get(UNSEEN)
+            and row.more.get("rules_gone", 0) > held.more.get("rules_gone", 0),
             "too often": row.totals.compactions > most_compactions(held.totals.compactions),
         }
         return next((words for words, holds in reasons.items() if holds), "")
@@ -209,11 +210,20 @@ def _nothing_to_say(sweep: Sweep, may: Sequence[Row]) -> Advice | None:
         return Advice(NOTHING, f"No advice: {counted(n, 'request')} say nothing of the next session.")
     if sweep.base == "recorded" and held.totals.compactions:
         return Advice(UNKNOWN, "No advice along the recorded context: it was compacted already.")
+    unknown = _uncounted(sweep, may)
+    return Advice(UNKNOWN, unknown) if unknown else None
+
+
+def _uncounted(sweep: Sweep, may: Sequence[Row]) -> str:
+    """Why the losses of the settings cannot be held against those as recorded, "" where they can."""
+    held = sweep.recorded
     if any("needs_gone" not in row.more for row in (held, *sweep.rows)):
-        return Advice(UNKNOWN, UNCOUNTED)
-    if held.more.get("losses_open") or any(row.more.get("losses_open") for row in may):
-        return Advice(UNKNOWN, "No advice: what is lost depends on a summary whose text is not known.")
-    return None
+        return UNCOUNTED
+    if unseen := int(held.more.get(UNSEEN, 0)):
+        of = counted(held.totals.compactions, "recorded compaction")
+        return f"No advice: what {unseen:,} of {of} dropped is not in the file."
+    is_open = held.more.get("losses_open") or any(row.more.get("losses_open") for row in may)
+    return "No advice: what is lost depends on a summary whose text is not known." if is_open else ""
 
 
 def _edges(sweep: Sweep) -> set[int]:
@@ -277,7 +287,7 @@ def headline(row: Row, held: Row, verb: str = "Compact at") -> str:
     at = "" if row.threshold is None else f"{verb} {row.threshold:,} tokens: "
     n, before = row.totals.compactions, held.totals.compactions
     often = f"{counted(n, 'compaction')} {'as recorded' if n == before else f'instead of {before:,}'}"
-    losses = (lost_words(row, held),) if "needs_gone" in row.more else ()
+    losses = (lost_words(row, held),) if "needs_gone" in row.more and not held.more.get(UNSEEN) else ()
     said = ", ".join((change_words(row.totals, held.totals), often, *losses))
     return f"{at}{said}" if at else said[0].upper() + said[1:]
 

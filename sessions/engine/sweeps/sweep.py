@@ -218,6 +218,10 @@ def sweep(
     )  # fmt: skip
 
 
+UNSEEN = "losses_unseen"
+"""Among the figures of the session as recorded: compactions whose originals the file does not hold."""
+
+
 def recorded_row(weighed: Weighed, prices: Prices | None, columns: Columns | None = None) -> Row:
     """The session as recorded as a row, under its own policy ("none" where that is not known).
 
@@ -225,6 +229,8 @@ def recorded_row(weighed: Weighed, prices: Prices | None, columns: Columns | Non
     """
     made, setting = as_recorded(weighed), Setting(own_policy(weighed) or "none")
     more = dict(columns(made)) if columns is not None else {}
+    if more and (n_unseen := len(weighed.transcript.compactions) - len(made.events)):
+        more[UNSEEN] = n_unseen
     sums, after = baseline(weighed, prices=prices, sent=made), _most_left(made)
     refused = (error.kind for error in weighed.transcript.errors if not error.of_compaction)
     fits = made.fits and not {ErrorKind.CONTEXT, ErrorKind.GAVE_UP}.intersection(refused)

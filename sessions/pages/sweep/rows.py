@@ -13,7 +13,7 @@ from sessions.engine.policies import params as parameters
 from sessions.engine.quality.recall import recall_words
 from sessions.engine.sweeps.advice import window_words
 from sessions.engine.sweeps.floors import keeps
-from sessions.engine.sweeps.sweep import POLICY, WINDOW, Row, Setting, Sweep, cost_key
+from sessions.engine.sweeps.sweep import POLICY, UNSEEN, WINDOW, Row, Setting, Sweep, cost_key
 from sessions.pages.sweep.state import SweepState
 from sessions.pages.ui import figures
 from sessions.pages.ui.results import Cell, depends
@@ -183,7 +183,8 @@ def cells(row: Row, ratio: float | None, *, label: str, with_ratio: bool) -> tup
 def loss_words(row: Row, name: str) -> str:
     """A count of losses; in words where only summaries without text could have kept what is not there."""
     unknown = depends(int(row.more.get("losses_open", 0)))
-    return unknown if unknown and not row.more[name] else figures.count(row.more[name])
+    least = "at least " if row.more.get(UNSEEN) else ""
+    return unknown if unknown and not row.more[name] else f"{least}{figures.count(row.more[name])}"
 
 
 class Heat:

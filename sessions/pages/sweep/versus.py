@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sessions.engine.costs.cost_report import span
 from sessions.engine.quality.baseline import NAME, change_words
-from sessions.engine.sweeps.sweep import Row, Sweep
+from sessions.engine.sweeps.sweep import UNSEEN, Row, Sweep
 from sessions.models import Session
 from sessions.pages.ab import state as ab_state
 from sessions.pages.sweep import rows as sweep_rows
@@ -41,12 +41,13 @@ class Sideline:
     """
 
     def __init__(self, row: Row, state: replay_state.ReplayState, name: str = "") -> None:
-        counted = "rules_gone" in row.more
+        is_cut = bool(row.more.get(UNSEEN))
+        counted = "rules_gone" in row.more and not is_cut
         self.name = name or ("no compaction" if state.policy == "none" else state.plugin.label or state.policy)
         self.at, self.totals, self.is_open = row.threshold, row.totals, bool(row.more.get("losses_open"))
         self.rules = int(row.more["rules_gone"]) if counted else None
         self.gone = int(row.more["needs_gone"]) if counted else None
-        self.loses, self.uses = "losses not counted", ""
+        self.loses, self.uses = "losses not all in the file" if is_cut else "losses not counted", ""
         if self.gone is not None:
             self.loses = OPEN if self.is_open and not self.rules else figures.lost(self.rules or 0, 0)
             if self.gone or not self.is_open:
