@@ -262,3 +262,4 @@ def test_who_made_a_link_is_said_without_an_account_too() -> None:
     shown = member.get("/people/").content.decode()
     assert ">no account</span></td>" in shown
     assert "<td>Visitor, by the link</td>" in shown
+    assert "Revoke with 1 reply</button>" in shown
