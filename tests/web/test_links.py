@@ -442,13 +442,3 @@ def test_the_dialog_makes_the_file_instead_of_a_link(session: Session) -> None:
     assert "<h1>Look</h1>" in page
     assert "/home/mara" in page
     assert KEY not in page
-
-
-def test_a_link_to_a_session_counts_what_it_has_and_says_the_verdict_once(session: Session) -> None:
-    page = opened(share(session, "session", ""))
-    said = page.partition('<div class="pane"')[2]
-    assert f"<span>{session.n_messages} messages, {session.n_requests} requests" in said
-    verdict = re.search(r"</h1>\s*<p>([^<]+)</p>", page)
-    assert verdict is not None
-    assert page.count(verdict[1]) == 1
-    assert re.search(r"css/overview[^\"]*\.css", page)
