@@ -61,8 +61,8 @@
     if (!narrow && peak > 0.2 * top) annotations.push({ ...named(`as recorded, ${whole(peak)}`, at * data.n_each, peak, ink, side ? "left" : "right"), bgcolor: paper });
     const apart = { ticks: "outside", ticklen: 5, tickcolor: "rgba(0,0,0,0)", gridcolor: line };  // two zeros meet in the corner
     Plotly.react("chart", traces, {
-      margin: { l: 48, r: 16, t: 8, b: 34 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: "Inter, system-ui, sans-serif", color: ink, size: 12 },
-      xaxis: { ...apart, showgrid: false, zeroline: false, title: { text: "request", standoff: 4 } },
+      margin: { l: 48, r: 16, t: 8, b: 48 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { family: "Inter, system-ui, sans-serif", color: ink, size: 12 },
+      xaxis: { ...apart, showgrid: false, zeroline: false, title: { text: "request", standoff: 8 } },
       yaxis: { ...apart, range: [0, top], tickvals: ticks(top), ticktext: ticks(top).map(thousands), zerolinecolor: line },
       shapes, annotations, hovermode: "closest", showlegend: false,
     }, { displayModeBar: false, responsive: true });

@@ -129,3 +129,17 @@ def test_it_works_offline(chromium: Browser, tmp_path: Path) -> None:
     assert asked == [file.as_uri()]
     assert complaints == []
     context.close()
+
+
+def test_no_word_of_the_axis_stands_on_another(chromium: Browser, tmp_path: Path) -> None:
+    file = made(tmp_path)
+    for width in (420, 1440):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, offline=True)
+        page = context.new_page()
+        page.goto(file.as_uri())
+        title = page.locator("#chart .xtitle").bounding_box()
+        ticks = [tick.bounding_box() for tick in page.locator("#chart .xtick text").all()]
+        assert title is not None
+        assert ticks
+        assert all(tick is not None and tick["y"] + tick["height"] <= title["y"] for tick in ticks), (title, ticks)
+        context.close()

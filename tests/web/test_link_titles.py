@@ -48,3 +48,13 @@ def test_the_baseline_is_the_same_model_of_what_was_sent(session: Session, state
     assert base.cost is not None
     assert table["recorded"].cells[0].value == span(base.cost.low, base.cost.high)
     assert table["recorded"].cells[2].value == f"{base.peak_context_tokens:,}"
+
+
+def test_a_link_to_a_session_counts_what_it_has_and_says_the_verdict_once(session: Session) -> None:
+    page = opened(share(session, "session", ""))
+    said = page.partition('<div class="pane"')[2]
+    assert f"<span>{session.n_messages} messages, {session.n_requests} requests" in said
+    verdict = re.search(r"</h1>\s*<p>([^<]+)</p>", page)
+    assert verdict is not None
+    assert page.count(verdict[1]) == 1
+    assert re.search(r"css/overview[^\"]*\.css", page)

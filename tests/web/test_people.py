@@ -17,7 +17,7 @@ from sessions.engine.base.words import home_as_tilde
 from sessions.models import Invitation, ReplayLink, SavedView, Session, Upload
 from sessions.services import people
 from sessions.services.ingest import ingest
-from sessions.services.links import create_link
+from sessions.services.links import Terms, create_link, reply
 from sessions.services.uploads import receive
 from tests.services.claude_lines import Lines
 from tests.web.team import PASSWORD, account
@@ -253,3 +253,13 @@ def test_a_fault_names_its_path_to_admins_alone(monkeypatch: pytest.MonkeyPatch,
     assert str(settings.DATA) in told.content.decode()
     assert str(settings.DATA) not in kept.content.decode()
     assert "Tell whoever runs this server." in kept.content.decode()
+
+
+def test_who_made_a_link_is_said_without_an_account_too() -> None:
+    cem, member = account("cem")
+    first = create_link(session=stored(cem), view="replay", terms=Terms(takes_replies=True)).link
+    reply(to=first, state="", title="Mine", note="", author="Visitor", maker_id=None)
+    shown = member.get("/people/").content.decode()
+    assert ">no account</span></td>" in shown
+    assert "<td>Visitor, by the link</td>" in shown
+    assert "Revoke with 1 reply</button>" in shown

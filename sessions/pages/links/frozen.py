@@ -105,6 +105,7 @@ def shown(opened: Opened, then: dict[str, Any]) -> dict[str, Any]:
             for one in (() if is_session or opened.alone else figures_then)
         ],
         "facts": [Fact(**fact) for fact in (figures_then if is_session else ())],
+        "view": None,
         "events": tuple(_event(event) for event in events),
         "n_events": position["compactions"] if position and not opened.alone else len(events),
         "groups": groups(lists["rows"]) if lists else (),

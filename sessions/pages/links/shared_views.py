@@ -88,8 +88,14 @@ def _session_context(opened: Opened) -> dict[str, Any]:
     return {
         "facts": redaction.cleaned(shown, choice),
         "opening": redaction.cleaned(facts.opening(view), choice),
-        "headline": redaction.cleaned(view.headline, choice),
-        "view": {"shares": view.shares, "bytes_label": view.bytes_label, "tokens_label": view.tokens_label},
+        "view": {
+            "shares": view.shares,
+            "bytes_label": view.bytes_label,
+            "tokens_label": view.tokens_label,
+            "messages": range(opened.session.n_messages),
+            "n_images": view.n_images,
+            "weighed": {"transcript": {"requests": range(opened.session.n_requests)}},
+        },
         "figure": redaction.cleaned_figure(pressure_json(view, measure), choice),
     }
 
