@@ -1,0 +1,45 @@
+"""A bot of one's own in a browser: from the library to a tuned replay, its diff and a snippet in five actions."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from tests.browser.test_whole_path import upload
+
+pytestmark = pytest.mark.exhaustive
+TURNS = [(f"Book table {n}. " + "please " * 1_500, f"Table {n} is booked.") for n in range(40)]
+PAIRS = [(role, text) for asked, said in TURNS for role, text in (("user", asked), ("assistant", said))]
+PLAIN = [{"role": role, "content": text} for role, text in PAIRS]
+NAMES = {"user": "human", "assistant": "ai"}
+BOTS = {
+    "openai chat": ({"model": "gpt-4.1", "messages": PLAIN}, "My own agent"),
+    "langchain": ([{"type": NAMES[role], "data": {"content": text}} for role, text in PAIRS], "LangChain"),
+    "anthropic": ({"model": "claude-sonnet-4-5", "max_tokens": 1_000, "messages": PLAIN}, "My own agent"),
+}
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_five_actions_to_a_diff_and_a_snippet(visit, tmp_path, name):
+    document, policy = BOTS[name]
+    file = tmp_path / f"{name}.json"
+    file.write_text(json.dumps(document), encoding="utf-8")
+    visitor = visit()
+    page = visitor.page
+    upload(page, file, "Book table 0")
+    page.goto("/")
+    page.get_by_role("link", name=re.compile("^Book table 0")).first.click()
+    page.wait_for_selector("#pressure .main-svg")
+    page.get_by_role("link", name="Replay").first.click()
+    page.wait_for_selector("#saw .main-svg")
+    assert policy in page.locator("#f-policy-picker").inner_text()
+    page.locator("#compact-slider").press("Home")
+    page.wait_for_selector(".events tbody tr")
+    page.locator(".apply-open > summary").click()
+    page.wait_for_selector("#snippet-text")
+    assert page.locator("#snippet-text").inner_text().strip()
+    page.get_by_role("link", name=re.compile("Full width")).first.click(timeout=10_000)
+    page.wait_for_url(re.compile("/diff/"))
+    visitor.is_clean()
