@@ -7,13 +7,13 @@ const view = () => document.getElementById("step-view");
 const bar = () => view()?.querySelector(".step-bar");
 const here = () => Number(document.getElementById("scrub")?.value ?? 0);
 const opened = () => bar()?.hasAttribute("data-opened");
-let wanted = null, busy = false, playing = 0;
+const BEFORE = 6;  // requests that lead up to what is shown to happen
+let wanted = null, busy = false, playing = 0, end = null;
 
 // ---- where we are ---------------------------------------------------------------------------------------------------
 function show(request) {
-  const last = bar().dataset.last;
   document.getElementById("scrub").value = request;
-  document.getElementById("step-place").textContent = `request ${request.toLocaleString("en-US")} of ${Number(last).toLocaleString("en-US")}`;
+  document.getElementById("step-place").textContent = `request ${request.toLocaleString("en-US")}`;
   const plot = document.getElementById("saw");
   if (plot) mark(plot, "step", request);
 }
@@ -72,6 +72,7 @@ function close() {
 function stop() {
   clearTimeout(playing);
   playing = 0;
+  end = null;
   const button = document.getElementById("play");
   if (!button) return;
   button.setAttribute("aria-pressed", "false");
@@ -82,7 +83,7 @@ function stop() {
 // Who asked for less motion gets a step a second at most.
 async function beat() {
   const started = performance.now();
-  if (here() >= Number(bar().dataset.last)) { stop(); return; }
+  if (here() >= (end ?? Number(bar().dataset.last))) { stop(); return; }
   await go(here() + 1);
   if (!playing) return;
   const pause = 1000 / (calm.matches ? 1 : Number(document.getElementById("speed").value));
@@ -93,12 +94,27 @@ async function play() {
   if (playing) { stop(); return; }
   if (here() >= Number(bar().dataset.last)) await go(Number(bar().dataset.first));
   else if (!opened()) await go(here());
+  run();
+}
+
+function run() {
   playing = 1;
   const button = document.getElementById("play");
   button.setAttribute("aria-pressed", "true");
   button.lastElementChild.textContent = "Pause";
   button.querySelector("use").setAttribute("href", "#i-pause");
   beat();
+}
+
+// The address of "Show it happen" ends in #play: up to its request once, but for who asked for less motion.
+async function happen() {
+  if (location.hash !== "#play" || !bar()) return;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  if (calm.matches) return;
+  const at = here();
+  await go(at - BEFORE);
+  end = at;
+  run();
 }
 
 // ---- hands ----------------------------------------------------------------------------------------------------------
@@ -150,4 +166,4 @@ document.addEventListener("chart:drawn", (event) => {
   if (event.target.id === "saw" && bar()) { mark(event.target, "step", here()); align(); }
 });
 document.addEventListener("htmx:afterSettle", (event) => { if (event.detail.target?.closest?.("#step-view, #replay-view")) align(); });
-if (bar()) { show(here()); align(); reveal(); }
+if (bar()) { show(here()); align(); reveal(); happen(); }

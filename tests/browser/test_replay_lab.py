@@ -81,7 +81,7 @@ def test_stepping_by_keys_buttons_and_hand(visit, transcript):
     page.keyboard.press("ArrowRight")
     page.wait_for_selector(".step-box")
     page.wait_for_url(re.compile(rf"request={start + 1}$"))
-    assert f"request {start + 1} of" in page.locator("#step-place").inner_text()
+    assert page.locator("#step-place").inner_text() == f"request {start + 1}"
     assert page.locator(".step-facts").inner_text().startswith("Context sent")
     page.keyboard.press("ArrowLeft")
     page.wait_for_url(re.compile(rf"request={start}$"))
@@ -144,6 +144,29 @@ def test_play_runs_to_the_end_and_can_be_stopped(visit, transcript):
     calm.page.wait_for_timeout(1_600)
     assert place(calm.page) <= 11 + time.monotonic() - started
     calm.is_clean()
+
+
+@pytest.mark.parametrize("motion", ["no-preference", "reduce"])
+def test_show_it_happen_plays_once_by_itself(visit, transcript, motion):
+    """Up to its request and no further; who asked for less motion finds that request; a reload plays nothing."""
+    visitor = visit(reduced_motion=motion)
+    page = visitor.page
+    page.add_init_script("""window.places = new Set();
+        const note = () => window.places.add(Number(document.getElementById('scrub').value));
+        setInterval(() => { if (document.getElementById('scrub')) note(); }, 40);""")
+    lab(visitor, transcript, tail=f"replay/{QUERY}&request=40#play")
+    page.wait_for_selector("#saw .main-svg")
+    until(page, "location.hash === ''")
+    if motion != "reduce":
+        until(page, "window.places.has(34)")
+    until(page, "window.places.has(40) && document.getElementById('play').getAttribute('aria-pressed') === 'false'")
+    page.wait_for_url(re.compile(r"request=40$"))
+    assert sorted(page.evaluate("[...window.places]")) == ([40] if motion == "reduce" else list(range(34, 41)))
+    page.reload()
+    page.wait_for_selector("#saw .main-svg")
+    page.wait_for_timeout(500)
+    assert page.evaluate("[...window.places]") == [40]
+    visitor.is_clean()
 
 
 def test_a_slider_keeps_the_request_and_the_list_follows(visit, transcript):

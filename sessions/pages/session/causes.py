@@ -27,6 +27,8 @@ MOST = 40
 ALONE = 6
 """So many plain compactions have a card each; of more, one card stands for those of one cause."""
 MOST_HEAVY = 6
+PLAYS = "#play"
+"""The end of an address at which the replay plays up to its request by itself."""
 AS_BILLED = "tiktoken_o200k"
 """The estimator that counts an image as the provider bills it."""
 
@@ -80,7 +82,7 @@ class Lead:
         found, urls, own = worst(view), session_urls(session_id), own_state(view.weighed)
         happened = found is not None and found.what == COMPACTION
         self.does = "Show it happen" if happened else "Try a threshold"
-        self.href = urls.to_replay(own, request=found.request) if found and happened else urls.to_replay(own)
+        self.href = urls.to_replay(own, request=found.request) + PLAYS if found and happened else urls.to_replay(own)
         self.certainty = found.certainty if found else ""
         self.meters = _meters(urls, own, found) if found and happened else None
 
