@@ -93,7 +93,12 @@ class SweepView:
         return sweep_rows.setting_words(self.setting, self.keys)
 
     def recorded(self) -> tuple[Cell, ...]:
-        return sweep_rows.cells(self.whole.recorded, None, label=self.label, with_ratio=bool(self.least_dollars))
+        return self.cells(self.whole.recorded, None)
+
+    def cells(self, row: Row, ratio: float | None) -> tuple[Cell, ...]:
+        """The figures of a row of the table."""
+        with_ratio = bool(self.least_dollars)
+        return sweep_rows.cells(row, ratio, label=self.label, priced=self.priced, with_ratio=with_ratio)
 
     def measures(self) -> list[Choice]:
         return [Choice(one, self.here(measure=one), one == self.state.measure) for one in urlstate.MEASURES]
@@ -262,8 +267,9 @@ class SweepView:
             SettingColumn(self, "cost", "Cost" if self.priced else "Tokens sent", ends),
             SettingColumn(self, "compactions", "Compactions"),
             SettingColumn(self, "peak", "Peak context"),
-            SettingColumn(self, "sent", "Tokens sent", sent, optional=True),
         ]
+        if self.priced:
+            found.append(SettingColumn(self, "sent", "Tokens sent", sent, optional=True))
         if self.least_dollars:
             hindsight = "its cost ÷ that of the cheapest schedule, with hindsight"
             found.append(SettingColumn(self, "regret", "Above cheapest", hindsight, optional=True))
@@ -333,7 +339,7 @@ class TableRow:
     def __init__(self, view: SweepView, index: int, row: Row, ratio: float | None, names: str) -> None:
         self.index, self.href, self.names = index, view.hrefs[index], names
         self.values = [sweep_rows.said_value(row.values[key]) for key in view.keys]
-        self.cells = sweep_rows.cells(row, ratio, label=view.label, with_ratio=bool(view.least_dollars))
+        self.cells = view.cells(row, ratio)
         self.pick, self.pick_b = view.here(pick=index), view.here(b=index)
         self.picked, self.is_b = index == view.picked, index == view.state.b
         self.recommended = row.setting == view.best

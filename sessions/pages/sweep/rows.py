@@ -159,15 +159,18 @@ def sorted_rows(rows: Sequence[tuple[int, Row]], sort: str, ratios: Mapping[int,
     return sorted(rows, key=lambda pair: measure(pair[1]), reverse=sort.startswith("-"))
 
 
-def cells(row: Row, ratio: float | None, *, label: str, with_ratio: bool) -> tuple[Cell, ...]:
-    """The figures of a row in the order of the columns."""
+def cells(row: Row, ratio: float | None, *, label: str, priced: bool, with_ratio: bool) -> tuple[Cell, ...]:
+    """The figures of a row in the order of the columns; ``priced``: there is a column for the cost."""
     sums = row.totals
+    sent = Cell(figures.count(sums.sent_tokens), "tokens", label, optional=priced)
+    cost = Cell("no price") if sums.cost is None else Cell(cost_words(row), "dollars", "estimated")
     found = [
-        Cell(cost_words(row), "dollars" if sums.cost is not None else "tokens", "estimated"),
+        cost if priced else sent,
         Cell(figures.count(sums.compactions)),
         Cell(figures.count(sums.peak_context_tokens), "tokens", label),
-        Cell(figures.count(sums.sent_tokens), "tokens", label, optional=True),
     ]
+    if priced:
+        found.append(sent)
     if with_ratio:
         found.append(Cell("" if ratio is None else f"{ratio:.2f}" if ratio >= 1 else figures.NONE, optional=True))
     for name in LOSS_WORDS:
