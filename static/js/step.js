@@ -8,7 +8,7 @@ const bar = () => view()?.querySelector(".step-bar");
 const here = () => Number(document.getElementById("scrub")?.value ?? 0);
 const opened = () => bar()?.hasAttribute("data-opened");
 const BEFORE = 6;  // requests that lead up to what is shown to happen
-let wanted = null, busy = false, playing = 0, end = null;
+let wanted = null, busy = false, playing = 0, end = null, touched = false;
 
 // ---- where we are ---------------------------------------------------------------------------------------------------
 function show(request) {
@@ -113,11 +113,17 @@ async function happen() {
   if (calm.matches) return;
   const at = here();
   await go(at - BEFORE);
+  if (touched) return;
   end = at;
   run();
 }
 
 // ---- hands ----------------------------------------------------------------------------------------------------------
+// What plays by itself stops where somebody takes hold of the page.
+document.addEventListener("pointerdown", (event) => {
+  touched = true;
+  if (end !== null && !event.target.closest("#play")) stop();
+}, true);
 document.addEventListener("input", (event) => { if (event.target.id === "scrub") { stop(); go(Number(event.target.value)); } });
 document.addEventListener("click", (event) => {
   if (event.ctrlKey || event.metaKey || event.shiftKey || !view()) return;

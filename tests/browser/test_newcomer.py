@@ -30,7 +30,11 @@ def drag(page, slider) -> None:
 
 def test_the_guide_is_true(visit):
     """Each bold word of the guide is pressed in its order; what it promises is looked for on the page."""
-    visitor = visit(viewport={"width": 1440, "height": 900}, permissions=["clipboard-read", "clipboard-write"])
+    visitor = visit(
+        viewport={"width": 1440, "height": 900},
+        permissions=["clipboard-read", "clipboard-write"],
+        reduced_motion="reduce",
+    )
     page = visitor.page
     wanted = re.findall(r"\*\*([^*?.:]+)\*\*", GUIDE.read_text(encoding="utf-8"))
     pressed = ["Pay button covers the total"]
