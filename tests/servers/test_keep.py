@@ -155,6 +155,7 @@ ROUNDS = 15 if EVERY else 5
 def test_equal_bytes_stored_and_deleted_at_the_same_time(tmp_path: Path, database: str, postgres_url: str) -> None:
     """Whoever comes first, a row never names bytes that are gone, and nothing is left in the end."""
     url = postgres_url if database == "PostgreSQL" else ""
+    (tmp_path / "race").mkdir()
     env = environment(tmp_path / "race", DATABASE_URL=url, DJANGO_SETTINGS_MODULE="ctxweb.settings")
     assert ctxweb(env, "doctor", "--mend").returncode == 0
     done = subprocess.run(
