@@ -12,6 +12,12 @@ from tests.browser.test_overview_page import open_demo
 pytestmark = pytest.mark.exhaustive
 
 MOST_CLICKS = 12
+HANDS = {
+    "viewport": {"width": 1440, "height": 900},
+    "permissions": ["clipboard-read", "clipboard-write"],
+    "reduced_motion": "reduce",
+}
+"""A screen, the clipboard, and nothing that plays by itself."""
 GUIDE = ROOT / "docs/guides/first-minutes.md"
 THUMB = """input => {
   const box = input.getBoundingClientRect(), share = (input.value - input.min) / (input.max - input.min);
@@ -30,11 +36,7 @@ def drag(page, slider) -> None:
 
 def test_the_guide_is_true(visit):
     """Each bold word of the guide is pressed in its order; what it promises is looked for on the page."""
-    visitor = visit(
-        viewport={"width": 1440, "height": 900},
-        permissions=["clipboard-read", "clipboard-write"],
-        reduced_motion="reduce",
-    )
+    visitor = visit(**HANDS)
     page = visitor.page
     wanted = re.findall(r"\*\*([^*?.:]+)\*\*", GUIDE.read_text(encoding="utf-8"))
     pressed = ["Pay button covers the total"]
