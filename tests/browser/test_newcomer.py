@@ -56,6 +56,7 @@ def test_the_guide_is_true(visit):
     page.wait_for_selector("#saw .main-svg")
     assert re.search(r"false alarm:\s+17,297", page.locator("tr[data-event='0']").inner_text())
 
+    page.wait_for_function("!location.hash")  # the script takes "#play" off the address
     slider, before = page.locator("#compact-slider"), page.url
     now, total = page.locator("#compact-now").inner_text(), page.locator(".totals .mine").inner_text()
     pressed.append("Compact at")
