@@ -13,6 +13,9 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+INTERVAL_SECONDS = 2.0
+STALE_SECONDS = 15.0
+
 
 @never_cache
 @require_safe
@@ -26,11 +29,11 @@ def healthz(request: HttpRequest) -> HttpResponse:
 def readyz(request: HttpRequest) -> JsonResponse:
     """200 with every part "ok", else 503 with the reason beside the part.
 
-    Parts: ``database`` (answers, is migrated) and, without a shared broker, ``worker`` (a heartbeat within 15 s).
+    Parts: ``database`` (answers, is migrated) and, without a shared broker, ``worker`` (its heartbeat).
     """
     parts = {"database": _database()}
     if not settings.CELERY_BROKER_URL:
-        parts["worker"] = "ok" if is_beating(settings.WORKER_HEARTBEAT) else "no heartbeat for 15 s"
+        parts["worker"] = "ok" if is_beating(settings.WORKER_HEARTBEAT) else f"no heartbeat for {STALE_SECONDS:.0f} s"
     ready = set(parts.values()) == {"ok"}
     return JsonResponse({"ready": ready, **parts}, status=200 if ready else 503)
 
@@ -44,17 +47,13 @@ def _database() -> str:
     return f"{len(pending)} migrations pending" if pending else "ok"
 
 
-INTERVAL_SECONDS = 2.0
-STALE_SECONDS = 15.0
-
-
 def beat(path: Path) -> None:
-    """Touch ``path`` every two seconds from a thread, for as long as this process lives."""
+    """Touch ``path`` again and again from a thread, for as long as this process lives."""
     threading.Thread(target=_beat, args=(path,), name="heartbeat", daemon=True).start()
 
 
 def is_beating(path: Path) -> bool:
-    """True if ``path`` was touched in the last 15 seconds (or, where the clock was set back, in the next)."""
+    """Whether ``path`` was touched in the last ``STALE_SECONDS`` (or, where the clock was set back, in the next)."""
     try:
         return abs(time.time() - path.stat().st_mtime) < STALE_SECONDS
     except OSError:

@@ -14,7 +14,7 @@ Made by ctxweb, for a list of chat or Anthropic messages as plain dicts (of an S
 AT, KEEP_FIRST, KEEP_LAST = $AT, $FIRST, $LAST
 '''
 ASKED = '''\
-    """The list to send next: `messages` as it is until it is time, else shorter.
+    """The list to send next: `messages` as it is until it is time, else with less in it.
 
     `tokens` is what the next request would hold: input (cached too) and output of the last usage, and what is new.
     """

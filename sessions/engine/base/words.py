@@ -16,7 +16,7 @@ def counted(number: int, noun: str, several: str = "") -> str:
 
 
 def request_words(number: int) -> str:
-    """A request by its number."""
+    """A request by its number from 0, as wherever requests have numbers: "request 1" is the second."""
     return f"request {number:,}" if number else "the first request"
 
 

@@ -1,6 +1,6 @@
 """Edits that many policies share: results cleared or cut, media dropped, arguments shortened; pairs are never split.
 
-All return a new item, or the very item given where nothing changes (the no-op rule, policies 2.5).
+Those of an item return a new one, or the very item given where nothing changes (the no-op rule, policies 2.5).
 """
 
 from __future__ import annotations

@@ -102,8 +102,9 @@ _QUOTED = re.compile(r"\s*\[\d+\] (?:assistant|tool)\b[^\n:]*:")
 class Rule(NamedTuple):
     """One constraint.
 
-    ``text`` is the sentence as said, ``source`` who said it, ``prohibits`` whether it forbids, ``chooses`` whether it
-    says what to take instead; ``words`` are the content words of its main clause, of a choice those of what is chosen.
+    ``text`` is the sentence as said, ``source`` who said it, ``prohibits`` whether it forbids something, if only by
+    naming what to take in its place; ``words`` are the content words of its main clause.  ``chooses``: it has the form
+    "use X, not Y", and ``words`` are those of X alone.
     A tool call must not name ``forbidden_paths`` and ``forbidden_commands``; empty where none can be matched.
     """
 
@@ -186,10 +187,12 @@ def make_rule(sentence: str, source: str) -> Rule:
     """The rule that a sentence states."""
     prohibits = bool(_PROHIBITION.search(sentence))
     choice = _CHOICE.search(sentence)
-    paths, commands = _forbidden(sentence) if prohibits and not _CONDITION.search(sentence) else ((), ())
-    if choice:
-        other = next(word for word in choice.groups() if word).strip("`").rstrip(".,:")
-        commands = (*commands, other)
+    conditional = _CONDITION.search(sentence)
+    paths, commands = _forbidden(sentence) if prohibits and not conditional else ((), ())
+    if choice and not conditional:
+        other = next(word for word in choice.groups() if word)
+        if other.startswith("`") or other.rstrip(".,:") in HEADS:
+            commands = (*commands, other.strip("`").rstrip(".,:"))
     taken = _TAKEN.search(sentence) if choice else None
     # What is asked, without when it is and why.
     main = _ADDED.split(_WHEN.sub("", sentence, count=1), maxsplit=1)[0] or sentence

@@ -20,8 +20,6 @@ FROM_POLICY = "The new text is known from the policy."
 LEAST_SHARED = 0.3
 """Share of the new text that must stand in the old one before words are compared."""
 
-MOST_WORDS = 3_000
-"""Words compared on each side; beyond it texts are compared line by line, beyond twice that cut."""
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -84,8 +82,8 @@ def _inserted(session: Session, replay: Replay, row: Row) -> Body | None:
 
 
 def word_diff(before: str, after: str) -> tuple[tuple[TextSpan, ...], tuple[TextSpan, ...]]:
-    """The spans of both sides in order; joined again they are the texts, cut where they are very long."""
-    old, new = _parts(before), _parts(after)
+    """The spans of both sides in order; joined again they are the texts."""
+    old, new = _WORD.findall(before), _WORD.findall(after)
     left: list[TextSpan] = []
     right: list[TextSpan] = []
     for code in Levenshtein.opcodes(old, new):
@@ -96,11 +94,3 @@ def word_diff(before: str, after: str) -> tuple[tuple[TextSpan, ...], tuple[Text
         if come:
             right.append(TextSpan("same" if same else "ins", come))
     return tuple(left), tuple(right)
-
-
-def _parts(text: str) -> list[str]:
-    words = _WORD.findall(text)
-    if len(words) <= MOST_WORDS:
-        return words
-    lines = text.splitlines(keepends=True)
-    return lines[:MOST_WORDS]

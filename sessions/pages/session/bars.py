@@ -24,9 +24,10 @@ MOST_ALONE = 400
 class Bar:
     """One message, or a bin of neighbours shown by its heaviest.
 
-    ``tokens`` by kind; ``bytes`` on the wire; ``overcount`` the worst factor of a block in it; ``last`` the last
-    message of a bin (equal to ``index`` for one message); ``heaviest`` the message whose figures the bin shows;
-    ``said`` who it is from and what is in it; ``weight`` tokens and bytes of its most over-counted block.
+    ``tokens`` by kind; ``bytes`` on the wire, in a bin the most of any message; ``overcount`` the worst factor of a
+    block in it; ``last`` the last message of a bin, -1 for one message; ``heaviest`` the message of a bin with most
+    tokens, whose tokens it shows; ``said`` who it is from and what is in it; ``weight`` tokens and bytes of its most
+    over-counted block.
     """
 
     index: int
@@ -45,7 +46,7 @@ class Bar:
 
     @property
     def flagged(self) -> bool:
-        """Over-counted by bytes ten times or more: drawn in red and never binned."""
+        """Over-counted by bytes ten times or more: drawn in red, and alone as long as such bars are few."""
         return self.overcount is not None and self.overcount >= OVERCOUNTED
 
     @property

@@ -224,7 +224,7 @@ class Assembly(Telling):
         return len(self.compactions) - 1
 
     def remember(self, native_id: str, index: int) -> None:
-        """Let ``forget`` find the message at ``index`` by its native id; the first of equal ids counts."""
+        """Keep a message's native id in ``by_id``, where readers find it again; the first of equal ids counts."""
         if native_id:
             self.by_id.setdefault(native_id, index)
 

@@ -55,7 +55,7 @@ def entry_contents(entry: Record) -> tuple[Content, ...]:
 
 
 def read_history(entries: Sequence[Any], path: Path, source: Source, assembly: Assembly) -> None:
-    """Every entry a message; a reply with metrics is a request, one without belongs to its run."""
+    """Every entry a message; a reply is a request where it has metrics or begins a run and made no summary."""
     kept = list(objects_in(entries, Origin(1, 0, source.size, path), source, "message"))
     marks = _marks([entry for entry, _ in kept])
     mark_numbers = {mark.index: number for number, mark in enumerate(marks)}
