@@ -49,7 +49,7 @@ def test_rows_of_goose_are_messages_as_its_export_has_them() -> None:
     assert session.project == "/home/dev/fence"
     assert session.warnings == (
         "The file reports a total of the session only (9,000 tokens): no usage of calls",
-        "goose's own count of the last call: 4,000 tokens sent, 100 received",
+        "goose's own count of the last call: 4,000 tokens sent, 100 received, 4,100 in all",
     )
     assert found.warnings == ("Messages that only the user saw (notifications): 1",)
     with (FIXTURES / "goose/sessions.db").open("rb") as file:

@@ -208,7 +208,7 @@ def test_no_point_is_named_before_a_change_to_a_smaller_window() -> None:
 def test_a_compaction_of_a_subagent_is_none_of_the_session_that_started_it() -> None:
     weighed = c.with_subagent()
     assert verdicts_of(weighed) == ()
-    assert "30% of the window" in headline(weighed, ())
+    assert "30% of the model's window" in headline(weighed, ())
 
 
 def test_a_fork_that_begins_with_its_parents_compaction() -> None:

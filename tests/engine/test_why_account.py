@@ -83,7 +83,7 @@ def test_words_of_a_size_are_held_against_the_context(context: int, cause: str) 
     assert told.cause == cause
     if cause == "cannot_tell":
         assert '"Conversation too long. Press esc twice and try again."' in told.why
-        assert "of the window: why it did not fit is not recorded" in told.why
+        assert "of the model's window: why it did not fit is not recorded" in told.why
         assert told.certainty == "unknown"
 
 

@@ -158,7 +158,7 @@ def test_a_refusal_far_under_the_window_does_not_say_why(context: int, is_told: 
     file.prompt()
     file.refuse("Prompt is too long")
     line = first_line(file)
-    assert ("of the window: why it was too long is not recorded" in line) == is_told, line
+    assert ("of the model's window: why it was too long is not recorded" in line) == is_told, line
     assert ("compact earlier" in line) != is_told, line
 
 

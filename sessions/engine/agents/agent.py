@@ -26,6 +26,7 @@ OVER = ">"
 USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000, 32_000)
 """Windows that agents take a model for: those of the models they know, and their fall-backs."""
 EVERY_REQUEST, TURN_END, TURN_START = "every request", "turn's end", "turn's start"
+BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
 """When a trigger is asked: before every request, or when a turn ends or begins and never within it."""
 ALWAYS, WITH_TRIGGER = "always", "with trigger"
 """When a recorded compaction's ``tokens_before`` is the agent's own; elsewhere one that equals our sum may be ours."""

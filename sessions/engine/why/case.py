@@ -121,7 +121,7 @@ class Case:
 
     def share(self, tokens: int) -> str:
         """Which part of the window that is, as the agent takes it."""
-        return f"{100 * tokens / self.own_window:.0f}% of the window"
+        return f"{100 * tokens / self.own_window:.0f}% of {self.held.whose} window"
 
     @property
     def usage(self) -> Usage | None:

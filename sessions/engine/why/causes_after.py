@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from sessions.engine.agents.agent import BETWEEN_TURNS
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import EventKind
 from sessions.engine.transcript.types import Kind, Label, RecordedCompaction
 from sessions.engine.why import causes
 from sessions.engine.why.account import AFTER, ALL, AT_ONCE, ESTIMATE, FILLED, SETTING, Explanation, Fact
 from sessions.engine.why.causes_floor import LEAST_CONTEXT, NEARLY_ALL, freed, left_by_compaction
-from sessions.engine.why.causes_refused import BETWEEN_TURNS, was_full
+from sessions.engine.why.causes_refused import was_full
 from sessions.engine.why.filled import heaviest_words, smaller
 from sessions.engine.why.said import MOST_QUOTED, over_limit, shortened
 from sessions.engine.why.shared import ROUND, SOON, agree, withheld
@@ -218,7 +219,7 @@ def _recorded_as_large(case: Case, compaction: RecordedCompaction) -> Iterable[E
         return
     if after < before:
         return
-    yield Explanation(causes.GREW, ALL, f"it freed nothing, by the record: {words}", (row,))
+    yield Explanation(causes.GREW, ALL, f"{freed(before, after)}, by the record: {words}", (row,))
 
 
 def _dropped_nothing(case: Case) -> Iterable[Explanation]:

@@ -22,6 +22,8 @@ LARGEST_BYTES, LARGEST_PART = 10_000, 0.3
 PART_OF_LIMIT = 0.5
 """Share of a limit that a refusal names under which what the transcript holds does not explain it."""
 NEARLY_ALL, HALF = 0.9, 0.5
+LARGER = 1.02
+"""Times the context before from which a compaction made it larger: what came since is in the one after it."""
 LONG_RUN = 40
 CAME = "what came since"
 WORDS = COUNTED | Fact.WORDS
@@ -142,7 +144,9 @@ def _freed(case: Case) -> str:
 
 
 def freed(before: int, after: int) -> str:
-    """That a compaction which left nearly all freed next to nothing, or nothing, in a clause."""
+    """What a compaction came to that left nearly all, or more than there was, in a clause."""
+    if after > LARGER * before:
+        return "it freed nothing, and made the context larger"
     return f"it freed {'nothing' if after >= before else 'next to nothing'}"
 
 

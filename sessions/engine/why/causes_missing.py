@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 from itertools import pairwise
 
+from sessions.engine.agents.agent import BETWEEN_TURNS
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import ErrorKind, settings_in
 from sessions.engine.transcript.types import Label
 from sessions.engine.why.account import COUNTED, PASSED, SETTING, Explanation, Fact
 from sessions.engine.why.case import ERROR, MISSING, Case
 from sessions.engine.why.causes import CUT, FALLBACK, NO_USAGE, NOT_ASKED, NOT_FIRED, OFF, RESUMED, Evidence
-from sessions.engine.why.causes_refused import BETWEEN_TURNS
 from sessions.engine.why.ending import in_vain
 from sessions.engine.why.said import quoted
 from sessions.engine.why.shared import threshold_at

@@ -56,7 +56,8 @@ def manual(case: Case) -> Iterable[Explanation]:
     if compaction.trigger == "manual":
         row = case.row("The transcript records the trigger as manual")
         at = f", at {share}" if case.true >= case.window // 100 and case.window_is_known else ""
-        yield Explanation(MANUAL, Fact.WORDS, f"somebody asked for it{at}", (row,))
+        asked = f"somebody typed {compaction.reason}" if compaction.reason.startswith("/") else "somebody asked for it"
+        yield Explanation(MANUAL, Fact.WORDS, f"{asked}{at}", (row,))
         return
     if compaction.trigger is None and (command := command_before(case)):
         row = case.row(f"{command} was typed right before it")
@@ -80,7 +81,7 @@ def manual(case: Case) -> Iterable[Explanation]:
 def own_reason(case: Case) -> Iterable[Explanation]:
     """The client recorded what started it, in a word of its own (verdicts 3.41)."""
     compaction = case.compaction
-    if compaction is None or not compaction.reason:
+    if compaction is None or not compaction.reason or compaction.trigger == "manual":
         return
     size = case.said or case.true
     of_window = f" of {case.window:,}" if case.window_is_known else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import TURN_END, TURN_START
+from sessions.engine.agents.agent import BETWEEN_TURNS
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUTS, SERVER, ErrorKind
 from sessions.engine.transcript.types import Kind, Label, Message, ProviderError, RecordedCompaction, Role, Usage
@@ -68,7 +68,6 @@ AGAIN = "Try again: the model takes more."
 NO_LOOP = "Start a new session: compacting does not make this one fit."
 FULL_WINDOW = "Compact, or start a new session: the window is full."
 LONGER = "Raise the context length that the server runs with."
-BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
 
 
 def failed(case: Case) -> Iterable[Explanation]:

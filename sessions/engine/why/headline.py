@@ -34,6 +34,7 @@ PLAIN = {
 NORMAL = frozenset({causes.REACHED, causes.MANUAL, causes.SWITCH, causes.CANNOT_TELL})
 ONE_ITEM = re.compile(r"came with (?:1 result|message)|, data as text")
 """What a size says of which one result or message is most."""
+_QUOTED = re.compile(r'"([^"]+)"')
 NEEDLESS = 4.0
 """A compaction that should not have come, or that did not help."""
 MOST_GROUPS, MANY_ALIKE = 2, 3
@@ -121,7 +122,7 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
         same = []
     lead = same[0] if len(same) > 1 else lead
     lead_told = _joined(lead, same, verdicts)
-    more = _more([v for v in verdicts if v is not lead and v not in same])
+    more = _more([v for v in verdicts if v is not lead and v not in same], lead)
     cache = "" if lead.what == ERROR else cache_sentence(weighed.transcript)
     fallen = falls_sentence(shared_facts(weighed).falls)
     place = next(i for i, verdict in enumerate(verdicts) if verdict is lead)
@@ -163,8 +164,8 @@ def _joined(lead: Verdict, same: Sequence[Verdict], verdicts: Sequence[Verdict])
     return replace(lead, count=sum(v.count for v in same), in_a_row=len(between) == len(same), spread=spread)
 
 
-def _more(verdicts: Sequence[Verdict]) -> str:
-    """The other events, equal ones counted; what was refused counts as often as it was tried."""
+def _more(verdicts: Sequence[Verdict], lead: Verdict) -> str:
+    """The events beside the leading one, equal ones counted; what was refused counts as often as it was tried."""
     if verdicts and all(v.cause == causes.REACHED and v.certainty != "possible" for v in verdicts):
         return f"And {len(verdicts):,} more, {'all ' if len(verdicts) > 1 else ''}normal."
     words = {COMPACTION: "compaction", ERROR: "refusal", MISSING: "missing compaction"}
@@ -174,12 +175,20 @@ def _more(verdicts: Sequence[Verdict]) -> str:
         said = "stop by the agent" if v.is_stop else tried if v.is_attempt else words[v.what]
         hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
         told = v.size if v.label == OVER_LIMIT else v.label
-        others[said, "" if v.cause == causes.FAILED else f" ({told}{hedge})"] += v.count
+        is_same = v.cause == causes.FAILED and lead.what == ERROR and words_of(v) == words_of(lead) != ""
+        cause = " with the same error" if is_same else "" if v.cause == causes.FAILED else f" ({told}{hedge})"
+        others[said, cause] += v.count
     if not others:
         return ""
     listed = [f"{counted(n, said)}{cause}" for (said, cause), n in others.most_common(MOST_GROUPS)]
     n_more = sum(others.values()) - sum(n for _, n in others.most_common(MOST_GROUPS))
     return f"Also: {', '.join(listed)}{f', {n_more} more' if n_more else ''}."
+
+
+def words_of(verdict: Verdict) -> str:
+    """The record's own words that a verdict quotes; "" of one that quotes none."""
+    quoted = _QUOTED.search(verdict.because)
+    return quoted[1] if quoted else ""
 
 
 def _uneventful(weighed: Weighed) -> Headline:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.agents.agent import writer_of
+from sessions.engine.agents.agent import BETWEEN_TURNS, writer_of
 from sessions.engine.base.words import counted, request_words
 from sessions.engine.reading.noted_events import context_output
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OF_TURNS, OWN_COUNT, OWN_ESTIMATE, EventKind
-from sessions.engine.transcript.types import Label, Role, Usage
+from sessions.engine.transcript.types import Label, Role, Transcript, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.fit import REST, overhead_parts
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -86,6 +86,7 @@ def noted_size(weighed: Weighed) -> str:
     of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
     size = max((tokens for tokens in weighed.estimated if tokens), default=0)
     figure = int(found[0].replace(",", "")) if (found := _FIGURE.search(own)) else 0
+    of_window += f", which they passed{_asked_late(transcript)}" if of_window and figure > transcript.window else ""
     is_cut = OWN_COUNT in own and 2 * ROUND <= figure < size and not figure % ROUND
     is_told = is_cut or (OWN_COUNT in own and figure > FAR_MORE * size > 0)
     stale = f"; the file holds about {size:,}" if is_told else ""
@@ -99,6 +100,13 @@ def noted_size(weighed: Weighed) -> str:
     if not words and kept:
         words = f"the messages of the file have {size:,} tokens together (estimated), more than was sent: {kept}"
     return f"{words[0].upper()}{words[1:]}." if words else ""
+
+
+def _asked_late(transcript: Transcript) -> str:
+    """That the agent asks for a compaction between turns alone, in a clause; else ""."""
+    agent = writer_of(transcript)
+    when = BETWEEN_TURNS.get(agent.asked)
+    return f": {agent.label} checks its trigger when a turn {when}" if when else ""
 
 
 def peak_of(weighed: Weighed) -> Peak | None:
@@ -151,7 +159,7 @@ def peak_sentence(weighed: Weighed) -> str:
     if peak > held.window:
         return f"{said}, {_over(weighed, peak, held, window, jump)}"
     came = brought(weighed, range(1, len(weighed.steps)), peak, "; ") or _heaviest(weighed, at, peak)
-    whole = "the window" if window == held.window else f"the {window:,} usable"
+    whole = f"{held.whose} window of {window:,}" if window == held.window else f"the {window:,} usable"
     from_start = (
         _standing(weighed, peak) or _system_message(weighed, at, peak) or ("" if doubled else _at_first(weighed, peak))
     )

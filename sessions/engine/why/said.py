@@ -184,7 +184,7 @@ MEANINGS = (
     ),
     _meaning(
         r"request contains an invalid argument\W*$", "the request was not accepted as it was made",
-        "Start a new session, or go back to before it: the error names no setting.",
+        "Start a new session, or go back to before it: the error does not say what in it was wrong.",
     ),
     _meaning(
         r"UsageLimitExceeded|\b(?:input|output|total)_tokens_limit\b", "the run's own limit on added-up usage was met",

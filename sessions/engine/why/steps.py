@@ -10,7 +10,7 @@ from dataclasses import replace
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, OWN_COUNT, OWN_ESTIMATE, ErrorKind, EventKind
 from sessions.engine.transcript.types import Label, ProviderError, Role
-from sessions.engine.weigh.calibration.context_windows import RECORDED
+from sessions.engine.weigh.calibration.context_windows import RECORDED, REFUSAL, WHOSE
 from sessions.engine.why.account import CONTRADICTED, FACTS, RIVALS, Explanation
 from sessions.engine.why.case import COMPACTION, MISSING, Case
 from sessions.engine.why.causes import CAUSES, SUMMARY_LONG, Evidence
@@ -186,8 +186,18 @@ def with_figures(case: Case, because: str) -> str:
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
     clauses = [because, _once(case, because), size, _after(case, because + size), left, _left(case, because + size)]
-    clauses += [_came(case, because), _fell(case)]
+    clauses += [_unnamed(case, because + size), _came(case, because), _fell(case)]
     return "; ".join(filter(None, (*clauses, none, in_vain(case))))
+
+
+def _unnamed(case: Case, told: str) -> str:
+    """That neither a refusal for its size nor the file names a limit, in a clause; else ""."""
+    error = case.error
+    if error is None or error.kind != ErrorKind.CONTEXT or error.of_compaction or error.tokens or error.limit:
+        return ""
+    if case.held.source in {RECORDED, REFUSAL} or "limit" in told or "window" in told or FIGURE.search(error.words):
+        return ""
+    return "no limit is recorded"
 
 
 def _came(case: Case, because: str) -> str:
@@ -327,7 +337,8 @@ def _with_share(case: Case, figure: int) -> str:
     """Tokens, and of what window where one is known that holds them."""
     window = case.own_window
     fits = case.window_is_known and figure <= window
-    return f"{figure:,} of {window:,} tokens" if fits else f"{figure:,} tokens"
+    whose = f"{case.held.whose} " if case.held.source in WHOSE else ""
+    return f"{figure:,} of {whose}{window:,} tokens" if fits else f"{figure:,} tokens"
 
 
 def _none_before(case: Case, because: str) -> str:
@@ -350,7 +361,7 @@ def newest_before(case: Case) -> str:
         return answer
     if case.held.source == RECORDED:
         return f"{answer}, of the {case.own_window:,} that the agent counts with"
-    return f"{answer}, {100 * usage.context / case.own_window:.0f}% of the window: why it was too long is not recorded"
+    return f"{answer}, {case.share(usage.context)}: why it was too long is not recorded"
 
 
 def far_under(case: Case) -> bool:
@@ -412,9 +423,9 @@ def _figure(case: Case) -> str:
         named = f"; the recorded window is {case.own_window:,}" if case.held.source == RECORDED else ""
         return f"about {figure:,} tokens, as far as the file shows{named}"
     window = case.own_window
-    whose = f"recorded window of {window:,}" if case.held.source == RECORDED else "window"
+    whose = "the recorded" if case.held.source == RECORDED else case.held.whose
     told = case.window_is_known and 100 * figure >= case.window
-    share = f", {100 * figure / window:.0f}% of the {whose}" if told else ""
+    share = f", {100 * figure / window:.0f}% of {whose} window of {window:,}" if told else ""
     under = case.thresholds[0] if case.thresholds and case.what == COMPACTION and case.window_is_known else None
     limit = f", under {under.name}, {under.tokens:,}" if under and figure < under.tokens else ""
     n, least, _ = alike(case.shared.figures, figure)

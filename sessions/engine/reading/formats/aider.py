@@ -117,8 +117,9 @@ class _Reading:
         if self.is_user and said.startswith("/") and not said.startswith(ASKING):
             self.n_commands += 1
             self._close(None)
-            if said.split(maxsplit=1)[0] in ("/clear", "/reset") and self.history.messages:
-                self.history.forget(range(len(self.history.messages)), trigger="manual")
+            command = said.split(maxsplit=1)[0]
+            if command in ("/clear", "/reset") and self.history.messages:
+                self.history.forget(range(len(self.history.messages)), trigger="manual", reason=command)
             return
         origin = Origin(first.number, first.offset, last.offset + last.length - first.offset, (TEXT,))
         contents = (Content(Kind.TEXT, text=said),)

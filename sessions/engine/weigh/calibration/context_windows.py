@@ -21,6 +21,8 @@ SOURCES = {
     DEFAULT: "assumed, the model is not known",
 }  # fmt: skip
 """Where a window comes from, in words."""
+WHOSE = {CLIENT: "the client's", MODEL: "the model's", LONG: "the model's"}
+"""Of which a window is that no record of the session names, only a table."""
 
 
 class ModelWindow(NamedTuple):
@@ -33,6 +35,11 @@ class ModelWindow(NamedTuple):
     window: int
     source: str
     before: str = ""
+
+    @property
+    def whose(self) -> str:
+        """Of which the window is, before its noun: of "the model's" only a table says it."""
+        return WHOSE.get(self.source, "the")
 
     @property
     def is_known(self) -> bool:
