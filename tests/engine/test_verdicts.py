@@ -248,7 +248,7 @@ def test_a_session_without_compaction_says_how_far_it_got() -> None:
         headline(weighed, ())
         == "No compaction. Peak 80,402 tokens, 40% of the model's window of 200,000, 79,899 of them read from the cache; "
         "most of it Read, about 63,252 in 21 messages. "
-        "Its 22 requests sent 1,049,972 tokens together: each sends the whole context again."
+        "Its 22 requests sent 1,049,972 tokens together: each sends the whole context again. No error is recorded."
     )
 
 
@@ -286,7 +286,7 @@ def test_inspect_carries_headline_and_verdicts() -> None:
     weighed = compacted(claude_to(167_000)).weighed()
     session = inspect_document(Parsed(format="claude_code", transcripts=(weighed.transcript,)))["sessions"][0]
     (verdict,) = session["verdicts"]
-    assert session["headline"] == verdict["sentence"]
+    assert session["headline"] == f"{verdict['sentence']} No error is recorded."
     assert verdict["cause"] in CAUSES
     assert {"request", "cause", "confidence", "certainty", "evidence"} <= verdict.keys()
     assert all(row["text"] for row in verdict["evidence"])
@@ -310,6 +310,6 @@ def test_what_is_counted_beside_the_first_line_keeps_its_hedge() -> None:
     """Three more at one figure are likely its threshold, one a little under it is possibly."""
     weighed = four_times()
     said = headline(weighed, verdicts_of(weighed))
-    assert said.endswith(
+    assert said.removesuffix(" No error is recorded.").endswith(
         "Also: 2 compactions (normal: threshold passed, likely), 1 compaction (normal: threshold passed, possible)."
     ), said

@@ -95,7 +95,7 @@ def test_a_picture_that_came_to_as_much_as_its_base64_leads() -> None:
     calls = [chat(said, 1_042), chat([*said, answer, picture], 84_617)]
     (line,) = lines_of("\n".join(map(json.dumps, calls)), "a.jsonl")
     assert line.startswith("Peak 84,617 tokens")
-    assert line.endswith("No compaction.")
+    assert line.endswith("No compaction. No error is recorded.")
     assert (
         "83,575 of them came with message 2: 120,048 characters of base64, which were counted as text (likely)" in line
     )

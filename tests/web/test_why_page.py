@@ -10,6 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from django.test import Client
+from django.utils.html import escape
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from sessions import selectors
@@ -215,7 +216,7 @@ def test_the_library_says_which_sessions_compacted_on_a_wrong_count(
     assert found.wrong_cause == "usage counted more than once"
     assert found.headline == overview(found.pk).headline
     html = client.get("/").content.decode()
-    assert f'href="/s/{found.pk}/" title="{found.headline}">usage counted more than once</a>' in html
+    assert f'href="/s/{found.pk}/" title="{escape(found.headline)}">usage counted more than once</a>' in html
 
 
 def test_an_honest_compaction_has_no_badge_in_the_library(client: Client, compacted: Session) -> None:

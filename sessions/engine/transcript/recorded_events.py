@@ -91,6 +91,8 @@ ATTEMPTS = frozenset({EventKind.COMPACTION_STARTED, EventKind.COMPACTION_CANCELL
 """Compactions that did not come about."""
 ENDS = ATTEMPTS | {EventKind.ERROR, EventKind.SESSION_END}
 """Events that end a session when no answer follows; an interruption is its user's."""
+TROUBLES = ENDS | {EventKind.RETRY, EventKind.INTERRUPTION, EventKind.REPLY_CUT, EventKind.SUBAGENT}
+"""Events after which nobody says that no error is recorded."""
 
 
 @dataclass(frozen=True, slots=True)

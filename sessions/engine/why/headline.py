@@ -19,7 +19,7 @@ from sessions.engine.why.largest import listed_part, noted_size, peak_sentence, 
 from sessions.engine.why.odd_usage import odd_usage
 from sessions.engine.why.said import UNFINISHED
 from sessions.engine.why.shared import shared_facts
-from sessions.engine.why.usage_notes import beside, limits_sentence
+from sessions.engine.why.usage_notes import beside, limits_sentence, no_error
 from sessions.engine.why.verdicts import OVER_LIMIT, Verdict
 
 SURE = {"certain": 1.0, "likely": 0.8, "possible": 0.5, "unknown": 0.6}
@@ -131,6 +131,7 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     ended = end_in_other_words(weighed.transcript, lead_told.sentence) if lead.what == ERROR else ""
     told = (sentence, ended, lead.change, more, *beside(weighed), fallen, cache)
     text = " ".join(filter(None, told))
+    text = " ".join(filter(None, (text, no_error(weighed.transcript) if lead.cause in NORMAL else "")))
     is_open = lead.what != COMPACTION or lead.cause not in (causes.REACHED, causes.MANUAL, causes.SWITCH)
     text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if is_open else "")))
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
@@ -207,7 +208,7 @@ def _uneventful(weighed: Weighed) -> Headline:
     # What one item brought is told first, whatever else is so.
     sized = (*sizes, trouble, cache, none) if ONE_ITEM.search(size) else (trouble, cache, none, *sizes)
     told = (leads, change, trouble, cache) if leads else (listed_part(weighed), *sized)
-    text = " ".join(filter(None, (*told, notes, ending_sentence(weighed))))
+    text = " ".join(filter(None, (*told, notes, ending_sentence(weighed), no_error(transcript))))
     text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:
         return Headline(text, text, certainty=certainty)

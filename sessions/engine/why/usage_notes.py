@@ -11,7 +11,16 @@ from sessions.engine.agents.agent import trigger_of, writer_of
 from sessions.engine.base import registry
 from sessions.engine.base.words import request_words
 from sessions.engine.reading.formats import NO, UNKNOWN, YES, Coverage
-from sessions.engine.transcript.recorded_events import BESIDE, CUT_OFF, CUTS, ENDS, SERVER, EventKind, settings_in
+from sessions.engine.transcript.recorded_events import (
+    BESIDE,
+    CUT_OFF,
+    CUTS,
+    ENDS,
+    SERVER,
+    TROUBLES,
+    EventKind,
+    settings_in,
+)
 from sessions.engine.transcript.types import Transcript, Usage
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
@@ -113,6 +122,13 @@ def _blind(weighed: Weighed) -> str:
 def coverage_of(name: str) -> Coverage:
     """What the format of that name records."""
     return getattr(registry.plugins("formats").get(name), "coverage", UNKNOWN)
+
+
+def no_error(transcript: Transcript) -> str:
+    """That the file records no error, in a sentence, where it has requests and its format records errors; else ""."""
+    records = coverage_of(transcript.format).refusals != NO and transcript.requests and transcript.messages
+    is_clean = not transcript.errors and all(event.kind not in TROUBLES for event in transcript.events)
+    return "No error is recorded." if records and is_clean else ""
 
 
 def _room(weighed: Weighed) -> str:
