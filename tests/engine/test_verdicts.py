@@ -246,8 +246,8 @@ def test_a_session_without_compaction_says_how_far_it_got() -> None:
     assert verdicts_of(weighed) == ()
     assert (
         headline(weighed, ())
-        == "No compaction. Peak 80,402 tokens, 40% of the model's window of 200,000, 79,899 of them read from the cache; "
-        "most of it Read, about 63,252 in 21 messages. "
+        == "No compaction. Peak 80,402 tokens, 40% of the model's window of 200,000, 79,899 of them "
+        "read from the cache; most of it Read, about 63,252 in 21 messages. "
         "Its 22 requests sent 1,049,972 tokens together: each sends the whole context again. No error is recorded."
     )
 

@@ -63,7 +63,8 @@ def test_a_native_long_window_is_no_missing_compaction(model):
     assert not verdicts_of(weighed)
     assert compare(weighed).n_false_alarms == 0
     assert headline(weighed, ()).startswith(
-        "No compaction. Peak 192,434 tokens, 19% of the model's window of 1,000,000, 191,931 of them read from the cache; "
+        "No compaction. Peak 192,434 tokens, 19% of the model's window of 1,000,000, 191,931 of them "
+        "read from the cache; "
     )
 
 
