@@ -39,6 +39,8 @@ NOT_SHRUNK = "the compression did not shrink the list"
 """How the words of a failed compaction begin of which the record has two counts and no words."""
 SILENT = "no summary came back"
 """The words of a failed compaction whose call ended without a word, a token or an error."""
+UNCOUNTED = "the tokens of its summary could not be counted"
+"""The words of a failed compaction of which the record has a number for that alone."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
 

@@ -35,7 +35,7 @@ _HOLDS_NOTHING = re.compile(
     r"|(?:could|can)(?: ?not|n't) (?:be )?(?:summari[sz]|compact|compress|condens)"
     r"|too long to summari[sz]e|(?:messages|turns|history|context)"
     r" (?:are|were|was|is|have been|has been) (?:omitted|removed|dropped|trimmed)"
-    r"|previous (?:conversation|context) (?:was )?(?:omitted|removed|cleared)",
+    r"|previous (?:conversation|context) (?:was )?(?:omitted|removed|cleared)|\bAPI Error: ?\d{3}\b",
     re.IGNORECASE,
 )
 """What a notice says that stands in place of a summary."""
@@ -126,9 +126,8 @@ def placeholder(case: Case) -> Iterable[Explanation]:
         return
     because = f'the summary is {counted(n, "word")}, "{shortened(said)}": nothing of the history is in it'
     if nothing and nothing.end() > MOST_QUOTED:
-        because = (
-            f'the summary, of {counted(n, "word")}, says itself "{shortened(said[nothing.start() :].rstrip("."))}"'
-        )
+        words = said[nothing.start() :].partition(" {")[0].rstrip(".")
+        because = f'the summary, of {counted(n, "word")}, says itself "{shortened(words)}"'
     text = f"Message {compaction.message:,}, the summary, has {counted(n, 'word')}"
     left = ("a history that is kept in a file",) if "/" in said.replace("</", "") else ()
     row = case.row(text, n, "words", message=compaction.message)
@@ -167,7 +166,8 @@ def came_back(case: Case) -> Iterable[Explanation]:
 def freed_nothing(case: Case) -> Iterable[Explanation]:
     """The context measured after it is nine tenths or more of the one measured before (verdicts 3.12)."""
     after = case.after
-    if not case.shared.has_usage:
+    recorded = case.compaction is not None and case.compaction.tokens_before and case.compaction.tokens_after
+    if not case.shared.has_usage and not recorded:
         yield from _dropped_nothing(case)
         return
     if case.compaction is not None and (after is None or not case.run):
@@ -219,7 +219,7 @@ def _recorded_as_large(case: Case, compaction: RecordedCompaction) -> Iterable[E
         return
     if after < before:
         return
-    yield Explanation(causes.GREW, ALL, f"{freed(before, after)}, by the record: {words}", (row,))
+    yield Explanation(causes.GREW, ALL, f"{freed(before, after, larger=1)}, by the record: {words}", (row,))
 
 
 def _dropped_nothing(case: Case) -> Iterable[Explanation]:

@@ -143,9 +143,9 @@ def _freed(case: Case) -> str:
     return f": {freed(before, after)}, {before:,} became {after:,}"
 
 
-def freed(before: int, after: int) -> str:
-    """What a compaction came to that left nearly all, or more than there was, in a clause."""
-    if after > LARGER * before:
+def freed(before: int, after: int, *, larger: float = LARGER) -> str:
+    """What a compaction came to that left nearly all, or more than ``larger`` times what there was, in a clause."""
+    if after > larger * before:
         return "it freed nothing, and made the context larger"
     return f"it freed {'nothing' if after >= before else 'next to nothing'}"
 

@@ -25,6 +25,7 @@ from sessions.engine.why.said import (
     UNSENT,
     advice_of,
     asked_for,
+    counted_before,
     figures_of,
     meaning_of,
     over_limit,
@@ -59,12 +60,15 @@ SHORT_REPLY, FULL_TIMES, LEAST_FULL = 1_000, 50, 4_096
 """Tokens under which no client's maximum for a reply lies; times of it, and tokens, that fill a context."""
 ENOUGH = re.compile(STILL_OVER, re.IGNORECASE)
 """How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
+FAR_LESS = 10
+"""Times what an agent counted before a compaction that failed from which its count is wrong."""
 MORE_SENT = 2
 """Times the last answered request from which a refused one was of more than the conversation then."""
 HELD_BACK = re.compile(f"{PASSED_OWN}|{OVERDRAWN}|{UNSENT}", re.IGNORECASE)
 """What an agent says that did not ask the provider: by a limit of its own, or a count that is wrong."""
 OWN_MAXIMUM = "a maximum of the reply's own"
 AGAIN = "Try again: the model takes more."
+WRONG_COUNT = "Update the agent: its count is wrong, not the context."
 NO_LOOP = "Start a new session: compacting does not make this one fit."
 FULL_WINDOW = "Compact, or start a new session: the window is full."
 LONGER = "Raise the context length that the server runs with."
@@ -230,8 +234,10 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     over = f"; {counted(n, 'request')} had passed the threshold, {case.usual:,}" if n else ""
     if found:
         told = f"{found.because}, {words}" if words else found.because
-        because = f"{figures_of(error)}{told}{over}{_longest_data(case, error)}"
-        return Explanation(cause, Fact.WORDS, because, rows, advice=advice_of(error.words))
+        wrong = _counted_wrongly(case, error)
+        because = f"{figures_of(error)}{told}{over}{_longest_data(case, error)}{wrong}"
+        advice = WRONG_COUNT if wrong else advice_of(error.words)
+        return Explanation(cause, Fact.WORDS, because, rows, advice=advice)
     who = "its error" if error.of_compaction else "the record"
     because = (
         f"{who} says {words}{status_of(error, words)}{over}"
@@ -244,6 +250,14 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
         removed = ", none of which removed a message" if kept_all else ""
         because += f"; {len(before):,} compactions in a row came before it{removed}, and no answer"
     return Explanation(cause, Fact.WORDS, because, rows if words else (*rows, *_full_row(case)), advice="")
+
+
+def _counted_wrongly(case: Case, error: ProviderError) -> str:
+    """That a failed compaction took its list for far less than was sent, in a clause; else ""."""
+    before, usage = counted_before(error), case.usage
+    if usage is None or case.is_partial or not 0 < FAR_LESS * before < usage.context:
+        return ""
+    return f"; the agent took the context for {before:,} tokens, the request before had {usage.context:,}"
 
 
 def _longest_data(case: Case, error: ProviderError) -> str:

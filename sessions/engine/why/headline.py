@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sessions.engine.base.words import counted
+from sessions.engine.transcript.recorded_events import SILENT
 from sessions.engine.weigh.calibration.weighed import Weighed
 from sessions.engine.why import causes
 from sessions.engine.why.cache_use import cache_sentence
@@ -67,7 +68,7 @@ def leading(verdicts: Sequence[Verdict], n_requests: int | None = None) -> Verdi
     # Of equals a failed compaction that says what for tells most, then a refusal that names its size, then any other
     # attempt; and one that freed nothing at the end.
     def rank(verdict: Verdict) -> tuple[float, bool, bool, bool, bool]:
-        is_told = verdict.is_attempt and bool(verdict.change)
+        is_told = verdict.is_attempt and bool(verdict.change) and not verdict.because.startswith(SILENT)
         grew = verdict.cause == causes.GREW and verdict.request >= last
         return weight(verdict, last), is_told, bool(verdict.size), verdict.is_attempt, grew
 
@@ -143,7 +144,9 @@ def _nothing_after(lead: Verdict, later: Sequence[Verdict], n_requests: int) -> 
         return ""
     if lead.what == COMPACTION:
         return ", where the session ends, without an answer"
-    return ", then compacted, and not answered any more" if any(v.what == COMPACTION for v in later) else ""
+    if any(v.what == COMPACTION for v in later):
+        return ", and not answered any more" if lead.is_attempt else ", then compacted, and not answered any more"
+    return ""
 
 
 def headline(weighed: Weighed, verdicts: Sequence[Verdict]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from sessions.engine.agents.agent import BETWEEN_TURNS, writer_of
@@ -41,6 +42,8 @@ LEAST_TOGETHER, MANY_PEAKS = 50_000, 4
 """Tokens, and times the peak, from which what all requests sent is told."""
 LEAST_CUT, FAR_LESS = 500, 1.5
 """Tokens of text over a usage, and times the usage, from which the usage is not that of the text."""
+LEAST_SHORT = 100
+"""Tokens of an answer over the prompt after it, from which the prompt did not hold it."""
 UNNAMED = frozenset({"prompts", "other", "tools"})
 """Sources that say nothing of what a context holds."""
 UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
@@ -70,10 +73,23 @@ def short_usage(weighed: Weighed) -> tuple[str, str]:
     texts_of = [(usage.context, texts[step.stop]) for step, usage in newest]
     is_short = all(text >= FAR_LESS * size and text - size >= LEAST_CUT for size, text in texts_of)
     if not newest or not is_short or weighed.transcript.clearings:
-        return "", ""
+        return _without_answer(weighed)
     size, text = texts_of[-1]
     told = f"The server counted {size:,} tokens at {request_words(newest[-1][0].request)}, its text has about {text:,}"
     return f"{told}: not all of it was sent, it cut the prompt, or left cached tokens out (possible).", "possible"
+
+
+def _without_answer(weighed: Weighed) -> tuple[str, str]:
+    """The same of a prompt with fewer tokens than the answer before it alone, which it then did not hold."""
+    requests = [weighed.transcript.requests[step.request] for step in weighed.steps]
+    for before, now in pairwise(requests):
+        if before.usage is None or now.usage is None or weighed.transcript.compactions:
+            continue
+        said, sent = before.usage.output - before.usage.reasoning, now.usage.context
+        if not now.usage.last_input and 0 < sent < said - LEAST_SHORT:
+            told = f"{request_words(now.index).capitalize()} had {sent:,} tokens, the answer before it alone {said:,}"
+            return f"{told}: the conversation so far was not sent with it, or not counted (likely).", "likely"
+    return "", ""
 
 
 def noted_size(weighed: Weighed) -> str:
@@ -86,7 +102,9 @@ def noted_size(weighed: Weighed) -> str:
     of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
     size = max((tokens for tokens in weighed.estimated if tokens), default=0)
     figure = int(found[0].replace(",", "")) if (found := _FIGURE.search(own)) else 0
-    of_window += f", which they passed{_asked_late(transcript)}" if of_window and figure > transcript.window else ""
+    of_window += (
+        f", which they passed{_asked_late(transcript)}" if of_window and figure > (transcript.window or 0) else ""
+    )
     is_cut = OWN_COUNT in own and 2 * ROUND <= figure < size and not figure % ROUND
     is_told = is_cut or (OWN_COUNT in own and figure > FAR_MORE * size > 0)
     stale = f"; the file holds about {size:,}" if is_told else ""

@@ -9,6 +9,7 @@ from sessions.engine.transcript.recorded_events import (
     EMBEDDING,
     NOT_SHRUNK,
     SILENT,
+    UNCOUNTED,
     ErrorKind,
     EventKind,
     RecordedEvent,
@@ -20,6 +21,7 @@ MOST_QUOTED = 120
 UNFINISHED = "it began and never ended"
 PASSED_OWN, OVERDRAWN, STILL_OVER = r"session token limit exceeded", r"\(-[\d,]+ tokens left\)", r"still exceeds"
 NOTHING_LEFT = r"already compacted|nothing to compact"
+PRUNED = r"pruning removed all messages"
 UNSENT = r"too (?:large|long|big) to (?:be )?sen[dt]\b"
 """An agent that did not ask the provider, by a limit of its own or a wrong count; one that compacted in vain."""
 _LEAD = re.compile(
@@ -59,7 +61,7 @@ _REPLY = re.compile(
 )
 _WHOLE = re.compile(r"(?:requested|resulted in)(?: about| a total of)? " + _COUNT + r" tokens")
 _ALLOWED = re.compile(r"(?:maximum|limit)\D{0,30}" + _COUNT, re.IGNORECASE)
-_GREW = re.compile(r"\bfrom (\d[\d,]{3,}) to (\d[\d,]{3,})\b")
+_GREW = re.compile(r"\bfrom (\d[\d,]{2,}) to (\d[\d,]{3,})\b")
 
 FIGURES = (
     (
@@ -75,6 +77,7 @@ FIGURES = (
         "{0:,} are allowed",
     ),
     (re.compile(rf"prompt tokens: {_COUNT}\W{{1,5}}hard limit: {_COUNT}"), "{0:,} of {1:,} tokens"),
+    (re.compile(rf"\({_COUNT} tokens\) exceed \w+ \({_COUNT}\)"), "{0:,} of {1:,} tokens"),
     (re.compile(rf"{_COUNT} bytes > {_COUNT}"), "{0:,} of {1:,} bytes"),
     (re.compile(rf"range of max_tokens should be \[\d+, {_COUNT}", re.IGNORECASE), "{0:,} are allowed"),
     (re.compile(r"(\d[\d.]*) ?MB request\W+(\d[\d.]*) ?MB limit", re.IGNORECASE), "{0} MB of {1} MB"),
@@ -113,6 +116,10 @@ MEANINGS = (
         OVERDRAWN,
         "the agent held it back: by its own count less than nothing is left, so it is wrong",
         "Start a new session, and update the agent.",
+    ),
+    _meaning(
+        PRUNED, "the agent left every message out before it was sent, for by its own count none fits",
+        "Send less at once, or raise the limit that the agent counts with.",
     ),
     _meaning(
         UNSENT, "the agent held it back by a limit of its own",
@@ -227,6 +234,7 @@ MEANINGS = (
         r"(?:empty|no|without) summary|compact.{0,40}(?:empty|no|without) (?:response|reply|content|text)",
         SILENT, "Compact with another model.",
     ),
+    _meaning(UNCOUNTED, UNCOUNTED, "Compact with another model."),
     _meaning(
         r"empty (?:response|reply)|(?:no|without) (?:content|text)", "the model answered nothing",
         "Try again, or choose another model.",
@@ -275,6 +283,12 @@ def figures_of(error: ProviderError) -> str:
             is_smaller = pattern is _GREW and _number(named[0]) >= _number(named[1])
             return "" if is_smaller else f"{clause.format(*figures)}: "
     return ""
+
+
+def counted_before(error: ProviderError) -> int:
+    """What a failed compaction's words say its list had before it, in tokens; 0 where they do not."""
+    found = _GREW.search(error.words) if error.of_compaction else None
+    return _number(found[1]) if found else 0
 
 
 class Asked(NamedTuple):
@@ -335,7 +349,7 @@ def quoted(error: ProviderError | RecordedEvent) -> str:
 
     "" of what has none: a kind of event, or two counts.
     """
-    if error.words.startswith((NOT_SHRUNK, SILENT, EventKind.COMPACTION_STARTED)):
+    if error.words.startswith((NOT_SHRUNK, SILENT, UNCOUNTED, EventKind.COMPACTION_STARTED)):
         return ""
     said = " ".join(_TAG.sub(" ", error.words.removeprefix(f"{EMBEDDING}: ")).split())
     said = _LEAD.sub("", said).strip(" :[]") or said

@@ -186,7 +186,7 @@ def with_figures(case: Case, because: str) -> str:
     size, none = _size(case, because), _none_before(case, because)
     left = "" if WITHOUT in because else _left_out(case)
     clauses = [because, _once(case, because), size, _after(case, because + size), left, _left(case, because + size)]
-    clauses += [_unnamed(case, because + size), _came(case, because), _fell(case)]
+    clauses += [_unnamed(case, because + size), _came(case, because), _fell(case), _shrunk(case)]
     return "; ".join(filter(None, (*clauses, none, in_vain(case))))
 
 
@@ -227,13 +227,23 @@ def _fell(case: Case) -> str:
     return f"the next request had {after:,} all the same" if is_less and not is_next else ""
 
 
+def _shrunk(case: Case) -> str:
+    """That the record has a smaller list after the compaction that it says failed, in a clause; else ""."""
+    error = case.error
+    made = [one for one in case.weighed.transcript.compactions if one.request == case.request and one.tokens_after]
+    if error is None or not error.of_compaction or not made or case.weighed.transcript.messages:
+        return ""
+    before, after = made[-1].tokens_before or 0, made[-1].tokens_after or 0
+    return f"though the record has {before:,} tokens brought down to {after:,}" if after < before else ""
+
+
 def _open_call(case: Case) -> str:
     """The call that a compaction took out while it waited for its result, in a clause; else ""."""
     if case.compaction is None or not case.gone:
         return ""
     messages, at = case.weighed.transcript.messages, case.compaction.boundary
-    answered = frozenset[str]().union(*(messages[i].result_ids() for i in case.gone))
-    open_calls = frozenset[str]().union(*(messages[i].call_ids() for i in case.gone)) - answered
+    # A result may come twice: that it is still to come, and what it came to.
+    open_calls = frozenset[str]().union(*(messages[i].call_ids() for i in case.gone))
     late = [message for message in messages[at:] if message.result_ids() & open_calls] if open_calls else []
     if not late:
         return ""

@@ -31,7 +31,7 @@ NO_CODES = frozenset({"error", "Error", "object", ""})
 _PAGE = re.compile(r"<(?:!doctype html|html)\b", re.IGNORECASE)
 _TITLE = re.compile(r"<(title|h1)\b[^>]*>(.*?)</\1>", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"<[^>]{0,200}>")
-_STATUS = re.compile(r"(?<![\d,.])([45]\d\d)(?![\d,.]*\d| ?tokens| ?bytes|[ _]?[kKmM]B)")
+_STATUS = re.compile(r"(?<![\d,.])([45]\d\d)(?![\d,.]*\d| ?tokens| ?bytes|[ _]?[kKmM]B| to \d)")
 PAGE_CHARS = 4_000
 STATUS_CHARS = 40
 """A status stands in front of what an error says."""

@@ -192,14 +192,24 @@ def _usage(value: Record, attributes: Record) -> Usage | None:
 
 def _with_doubled(transcripts: tuple[Transcript, ...], observations: Sequence[Observation]) -> tuple[Transcript, ...]:
     """The same with a note where what Langfuse shows as the input has the cached tokens a second time."""
-    shown = sum(count_of(o.value.get("inputUsage")) for o in observations if o.value.get("type") == "GENERATION")
+    shown = sum(_shown(o.value) for o in observations if o.value.get("type") == "GENERATION")
     usages = [request.usage for one in transcripts for request in one.requests if request.usage]
     sent, read = sum(usage.context for usage in usages), sum(usage.cache_read for usage in usages)
-    if not transcripts or not read or shown != sent + read:
+    written = sum(usage.cache_write for usage in usages)
+    if not transcripts or not read or shown not in (sent + read, sent + read + written):
         return transcripts
     said = f"Langfuse counts the cached tokens twice: it shows {shown:,} tokens of input where {sent:,} were sent"
     event = RecordedEvent(EventKind.CACHE_NOTED, 0, 0, said)
     return tuple(replace(one, events=(*one.events, event)) for one in transcripts)
+
+
+def _shown(generation: Record) -> int:
+    """What Langfuse shows as the input of a call: what it says itself, else all that its total adds up."""
+    details = as_dict(generation.get("usageDetails"))
+    parts = count_of(details.get("input"))
+    parts += first_count(details, *CACHE_READ_KEYS) + first_count(details, *CACHE_WRITE_KEYS)
+    is_sum = count_of(details.get("total")) == parts + count_of(details.get("output"))
+    return count_of(generation.get("inputUsage")) or (parts if is_sum else 0)
 
 
 def _notes(others: Sequence[Observation]) -> tuple[str, ...]:

@@ -26,7 +26,8 @@ NO_PARENT = "00000000-0000-0000-0000-000000000000"
 TREES = ("messages", "messagesTree")
 CONTENT, CALL, SUMMARY, ERROR, UPDATE = "content", "tool_call", "summary", "error", "agent_update"
 SAID = ("value", "text", ERROR, "think", CONTENT)
-TOO_LONG = frozenset({"INPUT_LENGTH", "FINAL_CONTEXT_OVERFLOW", "EMPTY_MESSAGES"})
+EMPTIED = "EMPTY_MESSAGES"
+TOO_LONG = frozenset({"INPUT_LENGTH", "FINAL_CONTEXT_OVERFLOW", EMPTIED})
 """Errors of LibreChat's own, made before anything is sent."""
 _INFO = re.compile(r"(\d{1,12})(?: ?/ ?| tokens\) exceed maxContextTokens \()(\d{1,12})")
 """What a message counts and what the conversation allows."""
@@ -124,6 +125,11 @@ def _refused(history: Assembly, words: str, model: str) -> None:
     """An error's words; one for its length gives what the message counts and what is allowed."""
     body = error_body(words)
     code = next((one for one in body.codes if one.upper() in TOO_LONG), "")
+    if code.upper() == EMPTIED:
+        # Its own pruning left nothing to send: no provider was asked.
+        said = " ".join((body.words or words).split())
+        history.refuse(Refusal(EventKind.ERROR, code=code, words=said[:MAX_WORDS], model=model))
+        return
     figures = _INFO.search(words)
     if code:
         counted, allowed = (int(figures[1]), int(figures[2])) if figures else (None, None)

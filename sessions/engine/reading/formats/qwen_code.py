@@ -25,13 +25,13 @@ from sessions.engine.reading.formats._records import first_objects, objects, ste
 from sessions.engine.reading.formats._thread import Call, Entry, Mark, Thread, entry_of, session_of
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, seconds, text_of
 from sessions.engine.reading.jsonio import Line
-from sessions.engine.transcript.recorded_events import NOT_SHRUNK
+from sessions.engine.transcript.recorded_events import NOT_SHRUNK, SILENT, UNCOUNTED
 from sessions.engine.transcript.types import Content, Kind, Origin, Parsed, Role, Transcript, Usage
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.USER}
-COMPRESSION, FAILED_STATUS = "chat_compression", (2, 3)
-"""A compression, and how the client numbers one whose result was larger, or could not be counted."""
-UNCOUNTED, COMMAND = 3, "/compress"
+COMPRESSION, COMMAND, LARGER = "chat_compression", "/compress", 2
+FAILED_STATUS = {3: UNCOUNTED, 4: SILENT}
+"""How the client numbers a compression that failed, beside one whose result was ``LARGER``."""
 TURNS = frozenset({*ROLES, "rewind", COMPRESSION})
 """What the branch may end at: a title or a snapshot that is written later is no turn of the conversation."""
 
@@ -70,7 +70,7 @@ class _Format(Format):
     coverage = Coverage(
         "0.21", usage=YES, images=YES, compactions=YES, refusals=YES, subagents=YES, live=YES,
         error="ui_telemetry error_message, status_code", compaction="chat_compression",
-        who="slash_command /compress: manual", failed="compressionStatus 2 or 3",
+        who="slash_command /compress: manual", failed="compressionStatus 2, 3 or 4",
         window="contextWindowSize", model="model",
     )  # fmt: skip
 
@@ -195,9 +195,9 @@ def _sizes(info: Record) -> tuple[int, int]:
 def _failed(info: Record) -> Refusal | None:
     """That a compression failed, by its status; None where it did not."""
     status, (before, after) = info.get("compressionStatus"), _sizes(info)
-    if status == UNCOUNTED:
-        return failed_compaction()._replace(words="compression failed: the tokens could not be counted")
-    if status not in FAILED_STATUS:
+    if status in FAILED_STATUS:
+        return failed_compaction()._replace(words=FAILED_STATUS[status])
+    if status != LARGER:
         return None
     words = f"{NOT_SHRUNK}: from {before} to {after} tokens" if before and after else ""
     return failed_compaction()._replace(words=words, tokens=before or None)

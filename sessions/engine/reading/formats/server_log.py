@@ -41,7 +41,7 @@ _TASK = re.compile(r"\btask(?: id =)? (-?\d+)\b")
 _SLOTS = re.compile(r"\b(?:n_slots|n_parallel|n_seq_max) *= *(\d+)")
 _SLOT = re.compile(r"(?:\bn_ctx_(?:slot|per_seq|seq)|new slot, n_ctx) *= *(\d+)")
 _WHOLE = re.compile(r"(?<!slot, )\bn_ctx *= *(\d+)")
-_API_CALL = re.compile(r"API call #\d+: model=(\S+).*? in=([\d,]+) out=([\d,]+)")
+_API_CALL = re.compile(r"API call #\d+:? model=(\S+).*? in=([\d,]+) out=([\d,]+)")
 _COUNTS = re.compile(
     r"\b(?:input|prompt)_tokens['\"]?[=:] ?([\d,]+)\b.*?\b(?:output|completion)_tokens['\"]?[=:] ?([\d,]+)\b"
 )

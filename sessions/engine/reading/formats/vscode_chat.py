@@ -8,6 +8,7 @@ A log starts with the whole document (kind 0); then values are set (1), lists cu
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +27,8 @@ REQUESTS, RESPONSE = "requests", "response"
 OWN_KEYS = ("requesterUsername", "responderUsername", "creationDate", "initialLocation")
 ROUNDS, RESULTS = "toolCallRounds", "toolCallResults"
 MAX_DEPTH = 60
+_SUMMARISED = re.compile(r"(?:Summari[sz]ed|Compacted) conversation")
+"""What an answer shows where the conversation was summarised, which the file of some versions has nowhere else."""
 
 
 @dataclass(slots=True)
@@ -160,11 +163,14 @@ def _add(history: Assembly, turn: Turn, ends: dict[str, int]) -> None:
     rounds = [(as_dict(one), inside(place, ROUNDS, n)) for n, one in enumerate(as_list(metadata.get(ROUNDS)))]
     summaries = dict(_summaries(metadata, place))
     told = as_dict(result).get("usage") or turn.get("usage")
+    noted = () if summaries else frozenset(_noted(turn))
     usage = sdk_usage(told) or sdk_usage({**metadata, "completionTokens": metadata.get("outputTokens")})
     for ident in [ident for ident in summaries if ident in ends]:
         # Made in this turn of all up to a round of one before.
         _summarise(history, summaries.pop(ident), ends[ident])
+    n_calls = 0
     for number, (one, where) in enumerate(rounds):
+        n_calls += len(as_list(one.get("toolCalls")))
         said = _contents(one, where.path)
         if said:
             response = text_of(one.get("id")) or f"{native}.{number}"
@@ -180,6 +186,8 @@ def _add(history: Assembly, turn: Turn, ends: dict[str, int]) -> None:
         ends[text_of(one.get("id"))] = len(history.messages)
         if of_round:
             _summarise(history, of_round, len(history.messages))
+        elif n_calls in noted:
+            history.forget(range(len(history.messages)), unseen=True)
     history.fail(as_dict(result).get("errorDetails"))
     if not rounds:
         parts = [(told, where) for part, where in turn.parts if (told := _contents(part, where.path))]
@@ -187,6 +195,16 @@ def _add(history: Assembly, turn: Turn, ends: dict[str, int]) -> None:
             history.reply(
                 answer, [where for _, where in parts], response_id=f"{native}.reply", model=model, usage=usage
             )
+
+
+def _noted(turn: Turn) -> Iterator[int]:
+    """After how many calls of a turn its answer shows that the conversation was summarised."""
+    n_calls = 0
+    for part, _ in turn.parts:
+        held = as_dict(part)
+        n_calls += held.get("kind") == "toolInvocationSerialized"
+        if held.get("kind") == "progressTask" and _SUMMARISED.match(text_of(as_dict(held.get("content")).get("value"))):
+            yield n_calls
 
 
 def _summarise(history: Assembly, summary: tuple[Any, Origin, dict[str, Any]], stop: int) -> None:
