@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 from sessions.engine.agents.agent import nothing_known, policy_facts
 from sessions.engine.agents.setting import OWN_AGENT
@@ -109,17 +109,19 @@ def own_state(weighed: Weighed, base: str = "") -> ReplayState:
 
 
 def own_way(weighed: Weighed) -> str:
-    """The query of the session's own policy along its full history, with its "?"; "" where it is what none says."""
-    own = query(own_state(weighed, "full"))
-    return f"?{own}" if own else ""
+    """The query of the session's own policy along its full history, with its "?"."""
+    return f"?{query(own_state(weighed, 'full'))}"
 
 
 def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:
     """The state that a query string asks for, with what is wrong in it under ``errors`` by field name.
 
-    ``own`` is the session: naming its window, or what its client starts a policy from, is no choice.  ``was`` is the
-    policy whose form was sent: where it is another, its parameters mean nothing and are left out.
+    ``own`` is the session: an address without a policy means its own agent's, and naming its window, or what its client
+    starts a policy from, is no choice.  ``was`` is the policy whose form was sent: where it is another, its parameters
+    mean nothing and are left out.
     """
+    if own is not None and "policy" not in query:
+        query = {**_own_setting(own), **query}
     errors: dict[str, str] = {}
     policy = _known(query, "policy", tuple(registry.plugins("policies")), DEFAULT_POLICY, errors)
     window = _window(query, errors)
@@ -145,14 +147,21 @@ def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:
     )
 
 
+def _own_setting(own: Weighed) -> dict[str, str]:
+    """The fields of an address that name the session's own agent as it was set."""
+    return dict(parse_qsl(query(own_state(own, "full"))))
+
+
 def query(state: ReplayState, **changes: object) -> str:
-    """The shortest query string of the state with ``changes``, without "?"; empty for the default."""
+    """The shortest query string of the state with ``changes``, without "?"; it names its policy always."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
     plain = ReplayState()
     if wanted.request is None and wanted.at is not None:
         wanted = replace(wanted, at=None)
     names = (name for name in names_of(REPLAYED, LOOKED, SHARED) if name not in WRITTEN_APART)
-    pairs = [(n, str(v)) for n in names if (v := getattr(wanted, n)) != getattr(plain, n) and v is not None]
+    # Without a policy it would mean another for each session.
+    written = (n for n in names if n == "policy" or getattr(wanted, n) != getattr(plain, n))
+    pairs = [(n, str(v)) for n in written if (v := getattr(wanted, n)) is not None]
     pairs += [(f"p.{name}", value) for name, value in wanted.params]
     if wanted.between:
         pairs += [("from", str(wanted.between[0])), ("to", str(wanted.between[1]))]
@@ -168,7 +177,8 @@ WRITTEN_APART = ("params", "between", "rows")
 def looked_at(state: ReplayState, **changes: object) -> str:
     """The part of the query that says what is looked at, for a frozen replay."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]
-    return query(replace(ReplayState(), **{name: getattr(wanted, name) for name in LOOKED_AT}))
+    looked = query(replace(ReplayState(), **{name: getattr(wanted, name) for name in LOOKED_AT}))
+    return "&".join(looked.split("&")[1:])
 
 
 def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:

@@ -61,7 +61,7 @@ def test_the_policys_own_defaults_are_a_link_away(client: Client, old: Session) 
     href = re.search(r'href="([^"]*)">Use the policy&#x27;s own defaults|href="([^"]*)">Use the policy\'s own', html)
     assert href
     query = (href[1] or href[2]).replace("&amp;", "&").partition("?")[2]
-    assert sorted(query.split("&")) == sorted(PLAIN.split("&"))
+    assert sorted(query.split("&")) == sorted(["policy=claude_code", *PLAIN.split("&")])
     assert threshold(client, old, query)[0] == 167_000
     given = {key: value for key, _, value in (pair.partition("=") for pair in query.split("&"))}
     assert urlstate.parse(given).params == urlstate.parse(given, selectors.load_weighed(old.pk)).params != ()

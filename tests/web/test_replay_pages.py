@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from html import unescape
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -256,8 +257,10 @@ def test_address_and_state_agree(
 
 
 def test_shortest_address(session: Session) -> None:
-    assert urlstate.query(urlstate.parse({})) == ""
-    assert urlstate.query(urlstate.parse({"window": "200,000"}, selectors.load_weighed(session.pk))) == ""
+    """It names its policy always: an address without one is the session's own agent's."""
+    assert urlstate.query(urlstate.parse({})) == "policy=claude_code"
+    own = selectors.load_weighed(session.pk)
+    assert urlstate.query(urlstate.parse({"window": "200,000"}, own)) == "policy=claude_code"
     assert urlstate.query(urlstate.parse({"policy": "sliding_window", "p.trigger": "70%"})) == "policy=sliding_window"
 
 
@@ -388,8 +391,8 @@ def test_a_move_of_the_slider_builds_what_it_shows(
     page = get(client, session, "replay/?policy=claude_code&p.skill_tokens=100")
     along = re.search(r'name="along" value="([^"]*)"', page)
     assert along is not None
-    assert along[1] == "p.skill_tokens=100"
-    here = {"policy": "claude_code", "was": "claude_code", "along": along[1], "p.skill_tokens": "100"}
+    assert along[1] == "policy=claude_code&amp;p.skill_tokens=100"
+    here = {"policy": "claude_code", "was": "claude_code", "along": unescape(along[1]), "p.skill_tokens": "100"}
     asked: list[object] = []
     table = compact_at_module.threshold_table
     monkeypatch.setattr(compact_at_module, "threshold_table", lambda *given: asked.append(given) or table(*given))
@@ -400,7 +403,7 @@ def test_a_move_of_the_slider_builds_what_it_shows(
     assert "compact-range" not in moved
     other = get(client, session, f"replay/?{urlencode(here | {'p.skill_tokens': '200'})}", **HTMX)
     assert len(asked) == 1
-    assert 'name="along" value="p.skill_tokens=200"' in other
+    assert 'name="along" value="policy=claude_code&amp;p.skill_tokens=200"' in other
 
 
 @pytest.mark.parametrize(

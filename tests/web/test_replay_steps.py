@@ -147,7 +147,7 @@ def test_failure_is_written_one_way(client: Client, session: Session, fail: str)
 def test_failure_from_the_forms_own_fields() -> None:
     assert urlstate.parse({"fail": "every", "fail_n": "3"}).fail == "every:3"
     assert urlstate.parse({"fail": "always", "fail_n": "3"}).fail == "always"
-    assert urlstate.query(urlstate.parse({"fail": "first:2"})) == "fail=first:2"
+    assert urlstate.query(urlstate.parse({"fail": "first:2"})) == "policy=claude_code&fail=first:2"
 
 
 def test_layers_add_up_to_what_an_event_freed(session: Session) -> None:
