@@ -26,13 +26,13 @@ def test_from_the_first_sentence_to_the_message(visit, compacted):
     visitor = visit()
     page = visitor.page
     upload(page, compacted, "Never touch the lock file")
-    said = page.locator(".lead h2").inner_text()
-    assert said.startswith("Auto-compacted before request 41: ")
+    said = re.split(r"\W+", page.locator(".lead h2").inner_text().lower())
+    assert said[:5] == ["auto", "compacted", "before", "request", "41"]
     page.get_by_role("link", name="All evidence").click()
     page.wait_for_selector("#gates .main-svg")
     page.wait_for_selector("#fit .main-svg")
     page.wait_for_selector("#rest .main-svg")
-    assert page.locator(".why-say strong").inner_text() == said
+    assert re.split(r"\W+", page.locator(".why-say strong").inner_text().lower()) == said
     assert page.locator("#gates .annotation").filter(has_text="Claude Code").count() == 1
     page.keyboard.press("j")
     assert page.evaluate("document.activeElement.textContent.trim()") == "Request 41"

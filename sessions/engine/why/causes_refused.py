@@ -60,6 +60,8 @@ SHORT_REPLY, FULL_TIMES, LEAST_FULL = 1_000, 50, 4_096
 """Tokens under which no client's maximum for a reply lies; times of it, and tokens, that fill a context."""
 ENOUGH = re.compile(STILL_OVER, re.IGNORECASE)
 """How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
+IMPOSSIBLE = 1.5
+"""Times a recorded window over which a usage is of no single request."""
 FAR_LESS = 10
 """Times what an agent counted before a compaction that failed from which its count is wrong."""
 MORE_SENT = 2
@@ -114,6 +116,11 @@ def _too_long(case: Case, error: ProviderError, rows: tuple[Evidence, ...]) -> I
         return
     allowed = limit or (case.window if case.held.source == REFUSAL else 0)
     of = f" of {allowed:,} allowed" if allowed else ""
+    if case.held.source == RECORDED and not error.tokens and tokens > IMPOSSIBLE * case.own_window:
+        because = f"{tokens:,} tokens are counted, {tokens / case.own_window:.1f} times the recorded window of"
+        because += f" {case.own_window:,}, which no request can have; {quoted(error)}"
+        yield Explanation(causes.SUMMARY_LONG, COUNTED | Fact.WORDS, because, rows, advice="Start a new session.")
+        return
     because = f"the call that was to write the summary did not fit, at {tokens:,} tokens{of}"
     if not error.tokens and not allowed and (answer := newest_answer(case)):
         of = f"; the window is {case.own_window:,}" if case.window_is_known else ""

@@ -23,6 +23,10 @@ _TRIMS = re.compile(r"\bunable to (?:trim|reduce|truncate)\b", re.IGNORECASE)
 """What an agent says of itself that could take nothing out."""
 LEAST_SIZE, LEAST_OF_ONE = 1_000, 2
 """Tokens of replies, and how many of them, that are told where they have exactly as many."""
+FEW = 4
+"""Messages up to which a file may end inside its first call of a tool."""
+TRACES = frozenset({"langfuse", "langsmith", "otel", "mastra", "braintrust", "genkit"})
+"""Formats in which a tool's result stands beside the call that asked for it, in a span of its own."""
 LEAST_CHARS = 20
 """Characters of a reply that is told where it comes again; one too long to be quoted is an answer."""
 
@@ -80,10 +84,17 @@ def _unanswered(weighed: Weighed) -> str:
     came = sum(weighed.tokens[message.index] for message in behind)
     # A result that names no call may stand there as text.
     is_answered = any(not message.typed and not message.result_ids() for message in behind)
-    is_open = bool(open_calls) and not is_answered
+    # A file that has no result of any call says nothing of this one's.
+    has_results = any(message.result_ids() for message in said) or len(said) <= FEW
+    is_open = bool(open_calls) and not is_answered and has_results and not _is_span(transcript)
     told = f"inside a call of {open_calls[0].name or 'a tool'}: no result of it is recorded" if is_open else ""
     told = told or (f"with results of about {came:,} tokens that have no answer" if came >= GIANT else "")
     return f"The file ends {told}." if told else _alike(said[: last + 1])
+
+
+def _is_span(transcript: Transcript) -> bool:
+    """Whether it is one call of a trace, whose tools have spans of their own."""
+    return len(transcript.requests) == 1 and transcript.format in TRACES
 
 
 def _empty(transcript: Transcript) -> str:

@@ -39,6 +39,10 @@ NONE_BEFORE = "no compaction is recorded before it"
 NO_FIGURE = "the file holds no figure of it"
 GROWN = 1.05
 """Share of the request before up to which what came since is no figure of its own."""
+SERVERS = "server_log"
+"""The format of logs in which a server tells its own window."""
+WHOLE_REQUESTS = "wire_capture"
+"""The format whose files hold all that was sent."""
 FIGURE = re.compile(r"\d[\d,]*\d")
 TOKENS = re.compile(r"\d tokens\b")
 HELD = 0.7
@@ -370,7 +374,8 @@ def newest_before(case: Case) -> str:
     if not answer or usage is None or not far_under(case):
         return answer
     if case.held.source == RECORDED:
-        return f"{answer}, of the {case.own_window:,} that the agent counts with"
+        who = "server has room for" if case.weighed.transcript.format == SERVERS else "agent counts with"
+        return f"{answer}, of the {case.own_window:,} that the {who}"
     return f"{answer}, {case.share(usage.context)}: why it was too long is not recorded"
 
 
@@ -398,7 +403,7 @@ def _refused(case: Case, error: ProviderError, words: str) -> list[str]:
         earlier = f", an earlier one {most:,}" if most > WRONGLY * case.usage.context else ""
         found.append(f"the request before had {case.usage.context:,}{earlier}")
     elif not is_measured and (case.true < HELD * error.tokens if error.tokens else case.true):
-        is_said = "in the messages" in over_limit(error)
+        is_said = "in the messages" in over_limit(error) or case.weighed.transcript.format == WHOLE_REQUESTS
         rest = "" if is_said else ": the rest (system prompt, tools, what was attached or left out) is not in it"
         them = f"of them{rest}{', by estimate' if is_said else ''}"
         found.append(f"the file holds about {case.true:,} {them if error.tokens else 'tokens'}")

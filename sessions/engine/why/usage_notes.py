@@ -36,6 +36,8 @@ LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS, MANY_CUT, MOST_LIMITS = 3, 2, 2, 3, 3
 told; replies of one size from which they are likely cut off there; limits that are told."""
 
 
+APPLIED = "applied_edits"
+"""What formats have of clearings that a provider tells beside each answer."""
 OF_MESSAGES = re.compile(r"(?:threshold|target)_count", re.IGNORECASE)
 """What a file calls the number of messages from which its history is to be reduced."""
 
@@ -82,10 +84,14 @@ def _cleared(weighed: Weighed) -> str:
         return ""
     what = "thinking" if all(one.what == "thinking" for one in clearings) else "tool results"
     n, first = len(clearings), clearings[0].request
-    cleared, tokens = sum(one.n_cleared or 0 for one in clearings), sum(one.tokens_freed or 0 for one in clearings)
+    counts, sizes = [one.n_cleared or 0 for one in clearings], [one.tokens_freed or 0 for one in clearings]
+    # The API clears the whole list that it is sent anew for each request: its newest count holds those before.
+    is_whole = coverage_of(weighed.transcript.format).clearing == APPLIED and n > 1
+    cleared, tokens = (counts[-1], sizes[-1]) if is_whole else (sum(counts), sum(sizes))
     how_many = f"{cleared:,} old" if cleared > 1 and what != "thinking" else "old"
-    where = f"at request {first:,}" if n == 1 else f"{n:,} times, first at request {first:,}"
-    freed = f", {tokens:,} tokens by its own count" if tokens else ""
+    each = f"for each of {n:,} requests" if is_whole else f"{n:,} times"
+    where = f"at request {first:,}" if n == 1 else f"{each}, first at request {first:,}"
+    freed = f", {tokens:,} tokens by its own count{' at the last' if is_whole else ''}" if tokens else ""
     lost_then = lost_at(weighed.transcript)
     anew = [lost_then[one.request] for one in clearings if one.request in lost_then]
     times = "" if len(anew) == n else f", {len(anew):,} times"
@@ -126,7 +132,7 @@ def coverage_of(name: str) -> Coverage:
 
 def no_error(transcript: Transcript) -> str:
     """That the file records no error, in a sentence, where it has requests and its format records errors; else ""."""
-    records = coverage_of(transcript.format).refusals != NO and transcript.requests and transcript.messages
+    records = coverage_of(transcript.format).refusals == YES and transcript.requests and transcript.messages
     is_clean = not transcript.errors and all(event.kind not in TROUBLES for event in transcript.events)
     return "No error is recorded." if records and is_clean else ""
 

@@ -330,8 +330,8 @@ def _stalks(data: Pressure, room: float) -> list[Figure]:
     if len(data.compactions) > foot_notes.RAIL_FROM:
         return []
     return [
-        line("@chart-over", x=(cut.at, cut.at), y=(cut.before or 0, foot_notes.rise(cut, room)), xref="x", yref="y3",
-             width=1.5)
+        line("@chart-over", x=(cut.at, cut.at), y=(cut.before or 0, foot_notes.rise(cut, room, data.window)), xref="x",
+             yref="y3", width=1.5)
         for cut in data.compactions
         if cut.is_false
     ]  # fmt: skip
@@ -348,7 +348,7 @@ def _discs(data: Pressure, last: int, room: float) -> list[Figure]:
     colours = ["@chart-over" if cut.is_false else "@chart-recorded" for _, cut in found]
     return [{
         "type": "scatter", "mode": "markers+text", "name": "compactions", "yaxis": "y3", "cliponaxis": False,
-        "x": [cut.at for _, cut in found], "y": [foot_notes.rise(cut, room) for _, cut in found],
+        "x": [cut.at for _, cut in found], "y": [foot_notes.rise(cut, room, data.window) for _, cut in found],
         "text": texts, "textposition": "middle center", "textfont": {"size": 11, "color": "@chart-paper"},
         "marker": {"size": sizes, "color": colours},
     }]  # fmt: skip

@@ -18,6 +18,9 @@ RAIL_FROM, WORDS_TO, WORDS_WIDE = 20, 4, 0.2
 so wide a part of the chart."""
 FLAG_WIDE = 0.035
 """The part of the chart within which two numbers would stand on each other."""
+TOP, UNDER_LINE, OVER_LINE = 0.97, 0.05, 0.12
+"""Where the highest numbers stand, and how far under and over the window's line one would stand on it or on its name,
+as shares of the context's axis."""
 
 
 Flag = list[tuple[int, Cut]]
@@ -44,9 +47,14 @@ def spot(flag: Flag) -> Cut:
     return cuts[0] if len(cuts) == 1 else Cut((cuts[0].at + cuts[-1].at) / 2, highest, None)
 
 
-def rise(cut: Cut, room: float) -> float:
-    """How high the number of a compaction stands: above the line, on a stalk where it was a false alarm."""
-    return min((cut.before or 0) + (0.24 if cut.is_false else 0.075) * room, 0.97 * room)
+def rise(cut: Cut, room: float, window: int) -> float:
+    """How high the number of a compaction stands: above the line, on a stalk where it was a false alarm.
+
+    At the top where it would else stand on the window's line, or on its name there.
+    """
+    top, high = TOP * room, (cut.before or 0) + (0.24 if cut.is_false else 0.075) * room
+    on_name = -UNDER_LINE * room < high - window < OVER_LINE * room
+    return top if on_name else min(high, top)
 
 
 def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
@@ -73,7 +81,7 @@ def compaction_notes(data: Pressure, last: int, room: float) -> list[Figure]:
         place |= {"weight": 600, "bgcolor": "@chart-paper", "borderpad": 1}
         if cut.is_false:
             place["role"] = "@chart-over-ink"
-        high = rise(cut, room)
+        high = rise(cut, room, data.window)
         notes += [note(words, cut.at, high, width=width, **place) for words, width in _flag_words(cut, n)]
     return notes
 

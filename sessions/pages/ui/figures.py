@@ -16,6 +16,8 @@ from sessions.engine.base.words import counted
 
 NONE = "none"
 MINUS = "\N{MINUS SIGN}"
+SHORT_CLAUSE = 30
+"""Characters under which a clause says too little to stand alone."""
 Loudness = Literal["", "some", "much"]
 plural = counted
 """A count with its noun: "1 session", "1,204 sessions"."""
@@ -70,6 +72,22 @@ def listed(parts: Iterable[str]) -> str:
     """Words as a list: "a, b and c"."""
     words = [part for part in parts if part]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def first_clause(text: str) -> tuple[str, str]:
+    """The first clause of several sentences, and all that follows it, which begins a sentence of its own.
+
+    A clause of fewer than ``SHORT_CLAUSE`` characters takes the next one along; none ends within quotes or brackets.
+    """
+    quoted, depth = False, 0
+    for at, char in enumerate(text):
+        quoted ^= char == '"'
+        depth += (char == "(") - (char == ")")
+        ends = char in ";." and text[at + 1 : at + 2] == " "
+        if ends and at >= SHORT_CLAUSE and not quoted and depth <= 0:
+            rest = text[at + 2 :]
+            return text[: at + (char == ".")], rest[:1].upper() + rest[1:]
+    return text, ""
 
 
 def shortened(text: str, most: int) -> str:

@@ -17,7 +17,7 @@ from sessions.engine.reading.formats import PARTLY, YES, Coverage, Format, Head,
 from sessions.engine.reading.formats._assembly import Assembly, read_as
 from sessions.engine.reading.formats._blocks import media_link, result_of
 from sessions.engine.reading.formats._chat_blocks import SPEAKERS, chat_contents, parts_of, plain_key, plain_keys
-from sessions.engine.reading.formats._counts import INPUTS, first_count, openai_usage, usage_of
+from sessions.engine.reading.formats._counts import INPUTS, first_count, inclusive_usage, openai_usage, usage_of
 from sessions.engine.reading.formats._end_reasons import cut_in, reasons_in
 from sessions.engine.reading.formats._error_body import error_body
 from sessions.engine.reading.formats._provider_errors import Refusal
@@ -281,6 +281,11 @@ def _results(value: Any) -> tuple[Content, ...]:
 
 
 def _usage(plain: Record) -> Usage | None:
+    lobe = as_dict(as_dict(plain.get("metadata")).get("usage"))
+    if sent := count_of(lobe.get("totalInputTokens")):
+        # LobeHub's names of what one call was sent and answered.
+        read = min(count_of(lobe.get("inputCachedTokens")), sent)
+        return inclusive_usage(sent, count_of(lobe.get("totalOutputTokens")), cache_read=read)
     for key in ("usage", "metrics", "token_usage", "usage_metadata", "metadata"):
         counts = plain_keys(as_dict(plain.get(key)))
         if "prompt_tokens" not in counts and any(count_of(counts.get(kept)) for kept in INPUTS[1:]):
