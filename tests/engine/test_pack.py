@@ -95,7 +95,7 @@ def test_other_bytes_are_refused_with_the_next_step(data: bytes) -> None:
 
 def test_what_the_client_did_around_a_message_is_packed() -> None:
     messages = tuple(
-        Message(n, f"m{n}", Role.USER, (), typed=typed, planned=planned, resumed=resumed)
-        for n, (typed, planned, resumed) in enumerate(product((False, True), repeat=3))
+        Message(n, f"m{n}", Role.USER, (), typed=typed, planned=planned, resumed=resumed, afresh=afresh)
+        for n, (typed, planned, resumed, afresh) in enumerate(product((False, True), repeat=4))
     )
     assert unpack(pack(Transcript("s", "codex", messages))).messages == messages

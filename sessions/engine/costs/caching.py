@@ -126,8 +126,8 @@ def _pairs(weighed: Weighed) -> tuple[Pair, ...]:
         now = request.timestamp
         idle = None if now is None or last is None else now - last
         last = last if now is None else now
-        prefix = 0 if not k else min(context[k - 1], context[k]) if step.compaction is None else weighed.overhead
-        tells = request.usage is not None and step.request not in weighed.flagged and step.compaction is None and k
+        prefix = 0 if not k else min(context[k - 1], context[k]) if not step.restarts else weighed.overhead
+        tells = request.usage is not None and step.request not in weighed.flagged and not step.restarts and k
         found.append(Pair(prefix, request.usage.cache_read if request.usage and tells else None, idle))
     return tuple(found)
 

@@ -189,7 +189,7 @@ def _share_range(weighed: Weighed, use: CacheUse, step: int) -> tuple[float, flo
     """The least and the most that a request may have read where its own usage does not tell."""
     if use.kind == NO_READS:
         return 0.0, 0.0
-    if use.kind != RECORDED or weighed.steps[step].compaction is not None or step in use.cold:
+    if use.kind != RECORDED or weighed.steps[step].restarts or step in use.cold:
         return 0.0, 1.0
     missed = 0.0 if use.rate is None else 2 * (1 - use.rate)
     return max(0.0, 1 - max(MISSED_MOST, missed)), 1.0

@@ -250,7 +250,7 @@ class Table:
 
 def _pack_message(m: Message, table: Table) -> Row:
     text = table.index
-    flags = m.typed | m.meta << 1 | m.summary << 2 | m.planned << 3 | m.resumed << 4
+    flags = m.typed | m.meta << 1 | m.summary << 2 | m.planned << 3 | m.resumed << 4 | m.afresh << 5
     return [
         m.index, text(m.id), _ROLE_INDEX[m.role], flags, text(m.preview), m.timestamp, text(m.attachment), m.compaction,
         [_pack_origin(origin) for origin in m.origins], [block_row(block, table) for block in m.blocks],
@@ -263,7 +263,7 @@ def _unpack_message(row: Row, s: list[str], media: list[Media | None], classes: 
         index, s[ident], _ROLES[role], tuple([block_of(block, s, media, classes) for block in blocks]),
         tuple([_unpack_origin(origin) for origin in origins]), s[preview], timestamp,
         flags & 1 == 1, flags & 2 == 2, s[attachment], flags & 4 == 4, compaction,
-        flags & 8 == 8, flags & 16 == 16,
+        flags & 8 == 8, flags & 16 == 16, flags & 32 == 32,
     )  # fmt: skip
 
 

@@ -31,7 +31,9 @@ _CLASSES: Any = Block.__dict__["classes"]
 """Where a block keeps them."""
 _VALUES = attrgetter(*(f.name for f in fields(Block)))
 _MOST = 0xFFFF
-_STANDING = ("index", "role", "typed", "meta", "attachment", "summary", "compaction", "planned", "resumed", "_halves")
+_STANDING = (
+    "index", "role", "typed", "meta", "attachment", "summary", "compaction", "planned", "resumed", "afresh", "_halves",
+)  # fmt: skip
 
 
 def shared(numbers: Iterable[int]) -> Iterator[int]:

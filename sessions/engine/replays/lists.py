@@ -9,6 +9,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.errors import BadParameter
 from sessions.engine.policies.policy import Item
 from sessions.engine.replays.context import message_items
+from sessions.engine.weigh.calibration.growth import standing_at
 
 if TYPE_CHECKING:
     from sessions.engine.replays.replay import Replay
@@ -45,14 +46,12 @@ def entered_at(replay: Replay, request: int) -> tuple[Item, ...]:
 
 
 def _as_recorded(replay: Replay, place: int, items: Sequence[Item]) -> list[Item]:
-    """The recording's own list at a step: since its newest compaction, with what that one kept."""
-    compactions = replay.weighed.transcript.compactions
+    """The recording's own list at a step: since it last began anew, with what was kept there."""
     found: list[Item] = []
     for step in replay.weighed.steps[: place + 1]:
         start = step.start
-        if step.compaction is not None:
-            compaction = compactions[step.compaction]
-            start = min(max(step.start, compaction.boundary), step.stop)
-            found = [items[index] for index in compaction.preserved]
+        if anew := standing_at(replay.weighed.transcript, step):
+            start = anew.first
+            found = [items[index] for index in anew.kept]
         found += items[start : step.stop]
     return found

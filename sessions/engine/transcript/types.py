@@ -154,7 +154,8 @@ class Message:
     a prompt typed by the user (not a tool result, attachment, meta line or summary).  ``summary`` marks the summary
     of a recorded compaction, ``compaction`` the index of the recorded compaction that made the message (summary and
     re-attached content), None for an original message.  ``planned`` marks a prompt sent while the client only plans,
-    ``resumed`` the first message after the client was started again.
+    ``resumed`` the first message after the client was started again, ``afresh`` the first after one was told to clear
+    the conversation: none before it is sent with it.
     """
 
     index: int
@@ -171,6 +172,7 @@ class Message:
     compaction: int | None = None
     planned: bool = False
     resumed: bool = False
+    afresh: bool = False
     _halves: tuple[frozenset[str], frozenset[str]] | None = field(default=None, init=False, repr=False, compare=False)
 
     def leaves(self) -> Iterator[Block]:

@@ -50,6 +50,6 @@ def _growth_after(weighed: Weighed, k: int) -> int | None:
         return None
     step, labels = weighed.steps[k + 1], weighed.recorded.labels
     typed = any(message.typed for message in weighed.transcript.messages[step.start : step.stop])
-    if step.compaction is not None or typed or {labels[k], labels[k + 1]} != {Label.MEASURED}:
+    if step.restarts or typed or {labels[k], labels[k + 1]} != {Label.MEASURED}:
         return None
     return weighed.recorded.context[k + 1] - weighed.recorded.context[k]

@@ -100,8 +100,9 @@ def _is_told(weighed: Weighed, told: frozenset[int], one: Step, step: Step) -> b
     """Whether the file says why the context fell between two requests."""
     requests = weighed.transcript.requests
     between = range(one.request + 1, step.request + 1)
-    other_model = requests[one.request].model != requests[step.request].model
-    return other_model or not told.isdisjoint(between) or not all(requests[index].on_branch for index in between)
+    if step.afresh is not None or requests[one.request].model != requests[step.request].model:
+        return True
+    return not told.isdisjoint(between) or not all(requests[index].on_branch for index in between)
 
 
 def _context(request: Request) -> int:

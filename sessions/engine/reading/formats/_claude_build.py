@@ -167,7 +167,7 @@ def kin_of(transcript: Transcript, records: Sequence[ClaudeRecord]) -> SessionLi
 def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
     """The messages of the branch; those of a very long one are made when they are walked over."""
     made = _made_by(lines, marks)
-    started = {bisect_left(lines.orders, record.order) for record in lines.standing() if record.rare.resumed}
+    started, begun = _next(lines, "resumed"), _next(lines, "afresh") - {0}
     if len(lines.on_branch) >= packed_sequence.PACKED_FROM:
         give_back()
     nameless = _nameless(lines.on_branch)
@@ -176,12 +176,19 @@ def _messages(lines: Lines, marks: Sequence[Boundary]) -> Sequence[Message]:
         for index, unit in enumerate(units):
             line = f"L{unit.first.facts.origin.line}"
             native_id = line if index in nameless else unit.first.response_id or unit.first.uuid
-            yield claude.message_of(unit, index, native_id, made.get(index), resumed=index in started)
+            yield claude.message_of(
+                unit, index, native_id, made.get(index), resumed=index in started, afresh=index in begun
+            )
 
     messages = LazyMessages(
         lines.on_branch, walk, claude.blocks_of, lambda unit: unit.first.shelves.let_go(unit.first.order)
     )
     return messages if len(messages) >= packed_sequence.PACKED_FROM else tuple(messages)
+
+
+def _next(lines: Lines, mark: str) -> set[int]:
+    """Indices of the messages that follow a line of the branch with this mark, or are it."""
+    return {bisect_left(lines.orders, record.order) for record in lines.standing() if getattr(record.rare, mark)}
 
 
 def _nameless(units: Sequence[ClaudeMessage]) -> set[int]:

@@ -37,7 +37,7 @@ UNTYPED_PREFIXES = (
     "<local-command-stdout>", "<local-command-stderr>", "<local-command-caveat>", "<bash-stdout>", "<bash-stderr>",
     "<task-notification>", INTERRUPTED,
 )  # fmt: skip
-RESUMED, NO_REPLY = "SessionStart:resume", "No response requested."
+RESUMED, AFRESH, NO_REPLY = "SessionStart:resume", "SessionStart:clear", "No response requested."
 TRIGGERS, CLEARED = ("auto", "manual"), "[Old tool result content cleared"
 _CLOSING = re.compile(r"</local-command-std(?:err|out)>\s*\Z")
 COMMAND_ERROR = re.compile(r"\A<local-command-std(?:err>|out>(?=Error))")
@@ -50,6 +50,7 @@ class Rare:
     """What few lines record: compactions, refusals, sub-agents, prompts; ``cut``: a reply that reached its maximum."""
 
     resumed: bool = False
+    afresh: bool = False
     cleared: bool = False
     cut: bool = False
     boundary: Record | None = None
@@ -107,6 +108,8 @@ def record_of(
     rare = _marks(value)
     if _is_start(value):
         rare["resumed"] = True
+    if _is_clear(value):
+        rare["afresh"] = True
     if any(content.kind is Kind.TOOL_RESULT and content.text.startswith(CLEARED) for content in contents):
         rare["cleared"] = True
     if role is not Role.ASSISTANT and (refusal := _refusal(value)):
@@ -168,6 +171,13 @@ def _is_start(value: Record) -> bool:
         return text_of(data.get("hookName")) == RESUMED
     made_up = value.get("type") == "assistant" and message.get("model") == SYNTHETIC_MODEL
     return made_up and [c.text for c in contents_of(message.get("content"))] == [NO_REPLY]
+
+
+def _is_clear(value: Record) -> bool:
+    """Whether a line begins the conversation anew in the same file: the hook of a clear that hangs from nothing."""
+    if value.get("parentUuid") or value.get("logicalParentUuid") or not value.get("uuid"):
+        return False
+    return AFRESH in (as_dict(value.get(key)).get("hookName") for key in ("data", "attachment"))
 
 
 def _refusal(value: Record) -> Refusal | None:
@@ -348,7 +358,7 @@ def is_cut_thinking(unit: ClaudeMessage) -> bool:
 
 
 def message_of(
-    unit: ClaudeMessage, index: int, native_id: str, compaction: int | None, *, resumed: bool = False
+    unit: ClaudeMessage, index: int, native_id: str, compaction: int | None, *, resumed: bool, afresh: bool
 ) -> Message:
     """The message of a unit at ``index``."""
     record, facts, body, more = unit.first, unit.first.facts, unit.first.body, unit.more
@@ -369,4 +379,5 @@ def message_of(
         compaction=compaction,
         planned=facts.planned,
         resumed=resumed,
+        afresh=afresh,
     )

@@ -223,8 +223,8 @@ def counted_anew(
     now = family_of(parts[0].model) if parts else None
     for part in parts:
         step = part.step
-        if step and not part.made and step.compaction is not None:
-            standing = list(transcript.compactions[step.compaction].preserved)
+        if step and not part.made and (anew := growth.standing_at(transcript, step)):
+            standing = list(anew.kept)
         if step and not part.made and (family := family_of(part.model)) != now:
             now, before = family, sum(held[i] for i in standing)
             for i in standing:

@@ -62,7 +62,7 @@ def fit_points(weighed: Weighed) -> tuple[FitPoint, ...]:
         message = _heaviest(weighed, step)
         if not then or not now or earlier is None or later is None or message is None:
             continue
-        if step.compaction is None and not {before.request, step.request} & weighed.flagged:
+        if not step.restarts and not {before.request, step.request} & weighed.flagged:
             estimated = later - earlier - weighed.shifts.get(step.request, 0)
             found.append(FitPoint(step.request, message, now.context - then.context, estimated))
     return tuple(found)

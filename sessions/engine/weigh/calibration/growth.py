@@ -23,13 +23,20 @@ class Step:
     """The messages that entered between two requests on the branch, the earlier reply included.
 
     ``request`` is the index of the request that first sent them; messages ``start`` to ``stop`` (exclusive).
-    ``compaction`` is the recorded compaction whose first request this is, None elsewhere.
+    ``compaction`` is the recorded compaction whose first request this is, None elsewhere; ``afresh`` the message with
+    which the conversation began anew in this step (``Message.afresh``), None elsewhere.
     """
 
     request: int
     start: int
     stop: int
     compaction: int | None = None
+    afresh: int | None = None
+
+    @property
+    def restarts(self) -> bool:
+        """Whether the list that its request sent is no continuation of the one before."""
+        return self.compaction is not None or self.afresh is not None
 
 
 def branch_requests(transcript: Transcript) -> list[Request]:
@@ -40,13 +47,35 @@ def branch_requests(transcript: Transcript) -> list[Request]:
 def steps_of(transcript: Transcript) -> tuple[Step, ...]:
     """One step for every request of the branch, in order; together they cover all messages sent."""
     at_request = {c.request: k for k, c in enumerate(transcript.compactions)}
+    begun = [message.index for message in transcript.messages if message.afresh]
+    compactions = transcript.compactions
     steps: list[Step] = []
     start = 0
     for request in branch_requests(transcript):
         stop = len(transcript.messages) if request.message is None else max(start, request.message)
-        steps.append(Step(request.index, start, stop, at_request.get(request.index)))
+        compaction = at_request.get(request.index)
+        least = start if compaction is None else max(start, compactions[compaction].boundary)
+        afresh = max((index for index in begun if least <= index < stop), default=None)
+        steps.append(Step(request.index, start, stop, compaction, afresh))
         start = stop
     return tuple(steps)
+
+
+class Standing(NamedTuple):
+    """What a list that began anew holds: the earlier messages ``kept``, and its step's own from ``first`` on."""
+
+    kept: tuple[int, ...]
+    first: int
+
+
+def standing_at(transcript: Transcript, step: Step) -> Standing | None:
+    """What the list of a step holds that restarts; None where it continues the one before."""
+    if step.afresh is not None:
+        return Standing((), step.afresh)
+    if step.compaction is None:
+        return None
+    compaction = transcript.compactions[step.compaction]
+    return Standing(compaction.preserved, min(max(step.start, compaction.boundary), step.stop))
 
 
 def ends_turn(message: Message) -> bool:
@@ -55,9 +84,9 @@ def ends_turn(message: Message) -> bool:
 
 
 def trained_pairs(steps: Sequence[Step], training: frozenset[int]) -> Iterator[tuple[Step, Step]]:
-    """Each step whose usage is trained on, with the one before it, without recorded compactions."""
+    """Each step whose usage is trained on, with the one before it, where its list continues the one before."""
     for before, step in pairwise(steps):
-        if before.request in training and step.request in training and step.compaction is None:
+        if before.request in training and step.request in training and not step.restarts:
             yield before, step
 
 
@@ -93,17 +122,14 @@ def contexts(
 
     ``sent`` is what later requests send of every message, ``fading`` what of that weighs nothing from the next user
     content on that is not a tool_result, ``hidden`` what a client added by request and did not record.  At a recorded
-    compaction the context restarts from what it kept and made.
+    compaction the context restarts from what it kept and made, where the conversation began anew from there.
     """
     bodies: list[int | None] = [None] * len(transcript.requests)
     total, open_fading = 0, 0
     for step in steps:
-        if step.compaction is not None:
-            compaction = transcript.compactions[step.compaction]
-            total, open_fading = sum(sent[i] for i in compaction.preserved), 0
-            first = max(step.start, compaction.boundary)
-        else:
-            first = step.start
+        first = step.start
+        if anew := standing_at(transcript, step):
+            total, open_fading, first = sum(sent[i] for i in anew.kept), 0, anew.first
         for index in range(first, step.stop):
             if open_fading and ends_turn(transcript.messages[index]):
                 total, open_fading = total - open_fading, 0
@@ -119,7 +145,7 @@ def find_flagged(transcript: Transcript, steps: Sequence[Step]) -> frozenset[int
     rows = [(s, transcript.requests[s.request].usage) for s in steps]
     flagged = {s.request for s, usage in rows if usage and not usage.context}
     for (_, before), (step, here), (after_step, after) in zip(rows, rows[1:], rows[2:], strict=False):
-        if not (before and here and after) or step.compaction is not None or after_step.compaction is not None:
+        if not (before and here and after) or step.restarts or after_step.restarts:
             continue
         explained = explained_jump(transcript, step)
         jump = here.context - before.context
@@ -144,10 +170,10 @@ def find_shifts(
 
 
 def shifted(steps: Sequence[Step], contexts: Sequence[int | None], shifts: Mapping[int, int]) -> tuple[int | None, ...]:
-    """The contexts with every shift from its request on, until a recorded compaction begins anew."""
+    """The contexts with every shift from its request on, until a list begins anew."""
     found, beside = list(contexts), 0
     for step in steps:
-        beside = 0 if step.compaction is not None else beside + shifts.get(step.request, 0)
+        beside = 0 if step.restarts else beside + shifts.get(step.request, 0)
         body = found[step.request]
         found[step.request] = None if body is None else max(0, body + beside)
     return tuple(found)

@@ -92,7 +92,7 @@ def untold_tokens(
     for before, step in pairwise(steps):
         grown = (bodies[step.request] or 0) - (bodies[before.request] or 0)
         known = before.request in training and step.request in training
-        if step.compaction is None and not known and grown > LARGE:
+        if not step.restarts and not known and grown > LARGE:
             found[step.request] = round(prior.untold * grown)
     return found
 
@@ -121,10 +121,10 @@ def reminded(transcript: Transcript, steps: Sequence[Step]) -> dict[int, int]:
     found: dict[int, int] = {}
     unused = silent = n_tasks = 0
     for step in steps:
-        if step.compaction is not None:
+        if step.restarts:
             unused = silent = 0
         due = unused >= patience.since_use and silent >= patience.since_reminder
-        for message in transcript.messages[step.start : step.stop]:
+        for message in transcript.messages[step.start if step.afresh is None else step.afresh : step.stop]:
             if message.resumed:
                 silent = patience.since_reminder
             if message.role is not Role.ASSISTANT:
@@ -230,11 +230,11 @@ def base_of(
 
 
 def with_base(bodies: Sequence[int | None], steps: Sequence[Step], base: Base) -> tuple[int | None, ...]:
-    """The estimated contexts: messages, overhead and, until it left, the history before the file."""
+    """The estimated contexts: messages, overhead and, until it left or all did, the history before the file."""
     contexts: list[int | None] = [None] * len(bodies)
     beside = base.overhead + base.history
     for step in steps:
-        if step.request == base.left_at:
+        if step.request == base.left_at or step.afresh is not None:
             beside = base.overhead
         body = bodies[step.request]
         contexts[step.request] = None if body is None else body + beside

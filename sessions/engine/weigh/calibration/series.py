@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from sessions.engine.transcript.types import Block, Kind, Label, Message, Role, Transcript
-from sessions.engine.weigh.calibration.growth import Step, ends_turn
+from sessions.engine.weigh.calibration.growth import Step, ends_turn, standing_at
 from sessions.engine.weigh.calibration.stays import Stays
 
 
@@ -155,7 +155,10 @@ def losses_of(transcript: Transcript, steps: Sequence[Step], known: Known, conte
     shrank = {
         k for k, step in enumerate(steps)
         if k and step.compaction is None
-        and (context[k] < context[k - 1] or step.request in cleared or known.shifts.get(step.request, 0) < 0)
+        and (
+            context[k] < context[k - 1] or step.afresh is not None
+            or step.request in cleared or known.shifts.get(step.request, 0) < 0
+        )
     }  # fmt: skip
     if not shrank:
         return ()
@@ -164,9 +167,13 @@ def losses_of(transcript: Transcript, steps: Sequence[Step], known: Known, conte
     for k, step in enumerate(steps):
         if step.compaction is not None:
             parting.restart(k, context[k])
+            continue
+        before = context[k - 1] if k else known.overhead
+        if k and step.afresh is not None:
+            loss = parting.clear(k, before, context[k])
         else:
-            loss = parting.step(k, context[k - 1] if k else known.overhead, context[k], shrank=k in shrank)
-            found += [loss] if loss and loss.tokens else []
+            loss = parting.step(k, before, context[k], shrank=k in shrank)
+        found += [loss] if loss and loss.tokens else []
     return tuple(found)
 
 
@@ -199,12 +206,20 @@ class _Parting:
 
     def restart(self, k: int, here: int) -> None:
         """At a recorded compaction stand what it kept, what it made and what came after, ``here`` tokens in all."""
-        step = self.steps[k]
-        compaction = self.transcript.compactions[step.compaction or 0]
-        first = min(max(step.start, compaction.boundary), step.stop)
         self.ledger = Ledger()
-        came = self._came((*compaction.preserved, *range(first, step.stop)))
-        self.ledger.add(k, here - self.known.overhead, came)
+        self._begin(k, here)
+
+    def clear(self, k: int, before: int, here: int) -> Loss:
+        """Where the conversation began anew all that stood left; the step's own messages before that never stood."""
+        every = MayLeave(dict(self.ledger.left), ends_turn=False, takes_history=True)
+        loss = self.ledger.lose(k, max(0, before - self.known.overhead), every)
+        self._begin(k, here)
+        return loss
+
+    def _begin(self, k: int, here: int) -> None:
+        step = self.steps[k]
+        kept, first = standing_at(self.transcript, step) or ((), step.start)
+        self.ledger.add(k, here - self.known.overhead, self._came((*kept, *range(first, step.stop))))
 
     def _came(self, indices: Iterable[int]) -> Iterator[tuple[Message, int, int]]:
         """Messages with their tokens and those of their thinking."""
