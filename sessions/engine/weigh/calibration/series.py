@@ -169,6 +169,7 @@ def losses_of(transcript: Transcript, steps: Sequence[Step], known: Known, conte
             parting.restart(k, context[k])
             continue
         before = context[k - 1] if k else known.overhead
+        loss: Loss | None
         if k and step.afresh is not None:
             loss = parting.clear(k, before, context[k])
         else:
