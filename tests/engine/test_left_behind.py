@@ -13,6 +13,8 @@ from sessions.engine.replays.replay import replay
 from sessions.engine.transcript.types import Transcript
 from sessions.engine.weigh.calibration.calibrate import weigh
 from sessions.engine.why.falls import falls_of
+from sessions.engine.why.headline import headline
+from sessions.engine.why.verdicts import verdicts_of
 from tests.engine.claude_lines import OVERHEAD, Lines
 
 PLAN = "Implement the following plan: one module a day, the lock file last. " * 4
@@ -95,7 +97,7 @@ def test_all_that_stood_before_a_clear_is_a_loss(usage: bool) -> None:
     assert [item.message.index for item in list_there] == [13]
 
 
-def test_a_clear_explains_a_fall() -> None:
+def test_a_fall_at_a_clear_is_told_as_one() -> None:
     lines = Lines()
     lines.prompt("Read the whole tree. " * 3)
     turns(lines, 40)
@@ -105,4 +107,8 @@ def test_a_clear_explains_a_fall() -> None:
     lines.prompt(PLAN)
     turns(lines, 6, start=40)
     lines.reply(46, {"type": "text", "text": "Done."})
-    assert falls_of(weigh(transcript(lines)), frozenset()) == ()
+    weighed = weigh(transcript(lines))
+    (fall,) = falls_of(weighed, frozenset())
+    assert (fall.request, fall.cleared, fall.restarted) == (40, True, False)
+    said = headline(weighed, verdicts_of(weighed))
+    assert "at request 40; the conversation was cleared and begun anew there." in said

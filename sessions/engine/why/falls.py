@@ -20,7 +20,8 @@ FULL = 2
 class Fall(NamedTuple):
     """The context fell between two measured requests; ``restarted``: the client was started again there.
 
-    ``settings`` is what a server says of its room that cut the prompt.
+    ``cleared``: the record begins the conversation anew there.  ``settings`` is what a server says of its room that cut
+    the prompt.
     """
 
     request: int
@@ -28,6 +29,7 @@ class Fall(NamedTuple):
     after: int
     restarted: bool = False
     settings: str = ""
+    cleared: bool = False
 
     @property
     def point(self) -> str:
@@ -39,6 +41,8 @@ class Fall(NamedTuple):
         """What the file tells of why."""
         if self.settings:
             return f"the prompt had grown, but {self.settings}"
+        if self.cleared:
+            return "the conversation was cleared and begun anew there"
         return "the client was started again there" if self.restarted else "nothing in the file says why"
 
 
@@ -51,7 +55,12 @@ def falls_of(weighed: Weighed, spikes: frozenset[int]) -> tuple[Fall, ...]:
     for place, (one, step) in enumerate(pairwise(measured), 1):
         before, after = _context(requests[one.request]), _context(requests[step.request])
         fall = before - after
-        if SHARE * fall < before or _is_told(weighed, told, one, step):
+        if SHARE * fall < before:
+            continue
+        if step.afresh is not None:
+            found.append(Fall(step.request, before, after, cleared=True))
+            continue
+        if _is_told(weighed, told, one, step):
             continue
         if settings and step.stop > one.stop and FULL * before >= (requests[one.request].window or room):
             found.append(Fall(step.request, before, after, settings=settings))
@@ -100,7 +109,7 @@ def _is_told(weighed: Weighed, told: frozenset[int], one: Step, step: Step) -> b
     """Whether the file says why the context fell between two requests."""
     requests = weighed.transcript.requests
     between = range(one.request + 1, step.request + 1)
-    if step.afresh is not None or requests[one.request].model != requests[step.request].model:
+    if requests[one.request].model != requests[step.request].model:
         return True
     return not told.isdisjoint(between) or not all(requests[index].on_branch for index in between)
 

@@ -215,7 +215,8 @@ def _uneventful(weighed: Weighed) -> Headline:
     text = " ".join(filter(None, (text, limits_sentence(transcript, text))))
     if fall is None:
         return Headline(text, text, certainty=certainty)
-    return Headline(text, fall.point, fall.because, "possible" if fall.settings else "unknown")
+    certainty = "certain" if fall.cleared else "possible" if fall.settings else "unknown"
+    return Headline(text, fall.point, fall.because, certainty)
 
 
 @dataclass(frozen=True, slots=True)

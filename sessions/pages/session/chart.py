@@ -151,7 +151,7 @@ def _marks(view: Overview, contexts: Sequence[tuple[int, int, int]]) -> tuple[li
     cleared += [
         Mark(
             places[one.request] - 0.5, one.before, f"Fell from {one.before:,} to {one.after:,}: {one.because}",
-            one.before - one.after, is_recorded=False,
+            one.before - one.after, is_recorded=one.cleared,
         )
         for one in falls
         if one.request in places

@@ -363,12 +363,13 @@ def _add_gate(figure: Figure, traces: list[Figure], gate: GateLane, ceiling: flo
             {"type": "scatter", "mode": "markers", "yaxis": "y2", "marker": marker, "hoverinfo": "skip", **dots}
         )
     heading = f"What the trigger counts {gate.name}, in {gate.unit}"
+    named: Figure = {"xref": "paper", "yref": "y2", "at": "left middle", "role": "@chart-line"}
     figure["shapes"] += [
         line("@chart-axis", y=(0, 0), yref="y2"),
         line("@chart-line", y=(gate.threshold, gate.threshold), yref="y2", width=1.5, dash="5px,3px"),
     ]
     figure["annotations"] += [
         note(heading, 0, top, xref="paper", yref="y2", at="left bottom", shift=(0, 2), size=12, weight=600),
-        note(f"threshold<br>{figures.count(gate.threshold)}", 1, gate.threshold, xref="paper", yref="y2",
-             at="left middle", shift=(8, 0), role="@chart-line"),
-    ]  # fmt: skip
+        note(f"threshold<br>{figures.count(gate.threshold)}", 1, gate.threshold, shift=(8, 0), width="wide", **named),
+        note(thousands(gate.threshold), 1, gate.threshold, shift=(5, 0), width="narrow", **named),
+    ]
