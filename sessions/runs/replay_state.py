@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
 from sessions.engine.agents.agent import nothing_known, policy_facts
 from sessions.engine.agents.setting import OWN_AGENT
@@ -121,7 +121,7 @@ def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:
     mean nothing and are left out.
     """
     if own is not None and "policy" not in query:
-        query = {**_own_setting(own), **query}
+        query = {**dict(_pairs(own_state(own, "full"), names_of(REPLAYED))), **query}
     errors: dict[str, str] = {}
     policy = _known(query, "policy", tuple(registry.plugins("policies")), DEFAULT_POLICY, errors)
     window = _window(query, errors)
@@ -147,27 +147,24 @@ def parse(query: Mapping[str, str], own: Weighed | None = None) -> ReplayState:
     )
 
 
-def _own_setting(own: Weighed) -> dict[str, str]:
-    """The fields of an address that name the session's own agent as it was set."""
-    return dict(parse_qsl(query(own_state(own, "full"))))
-
-
 def query(state: ReplayState, **changes: object) -> str:
     """The shortest query string of the state with ``changes``, without "?"; it names its policy always."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]  # names are checked by replace
+    return urlencode(_pairs(wanted, names_of(REPLAYED, LOOKED, SHARED)), safe=":,")
+
+
+def _pairs(state: ReplayState, names: Sequence[str]) -> list[tuple[str, str]]:
+    """What an address writes of these fields: each that is no default, and the policy, which has no default."""
     plain = ReplayState()
-    if wanted.request is None and wanted.at is not None:
-        wanted = replace(wanted, at=None)
-    names = (name for name in names_of(REPLAYED, LOOKED, SHARED) if name not in WRITTEN_APART)
-    # Without a policy it would mean another for each session.
-    written = (n for n in names if n == "policy" or getattr(wanted, n) != getattr(plain, n))
-    pairs = [(n, str(v)) for n in written if (v := getattr(wanted, n)) is not None]
-    pairs += [(f"p.{name}", value) for name, value in wanted.params]
-    if wanted.between:
-        pairs += [("from", str(wanted.between[0])), ("to", str(wanted.between[1]))]
-    if wanted.rows:
-        pairs.append(("rows", f"{wanted.rows[0]}-{wanted.rows[1]}"))
-    return urlencode(pairs, safe=":,")
+    unsaid = {*WRITTEN_APART, *(("at",) if state.request is None else ())}
+    held = [(name, getattr(state, name)) for name in names if name not in unsaid]
+    pairs = [(n, str(v)) for n, v in held if v is not None and (n == "policy" or v != getattr(plain, n))]
+    pairs += [(f"p.{name}", value) for name, value in state.params if "params" in names]
+    if state.between and "between" in names:
+        pairs += [("from", str(state.between[0])), ("to", str(state.between[1]))]
+    if state.rows and "rows" in names:
+        pairs.append(("rows", f"{state.rows[0]}-{state.rows[1]}"))
+    return pairs
 
 
 WRITTEN_APART = ("params", "between", "rows")
@@ -177,8 +174,7 @@ WRITTEN_APART = ("params", "between", "rows")
 def looked_at(state: ReplayState, **changes: object) -> str:
     """The part of the query that says what is looked at, for a frozen replay."""
     wanted = replace(state, **changes)  # type: ignore[arg-type]
-    looked = query(replace(ReplayState(), **{name: getattr(wanted, name) for name in LOOKED_AT}))
-    return "&".join(looked.split("&")[1:])
+    return urlencode(_pairs(wanted, LOOKED_AT), safe=":,")
 
 
 def frozen(state: ReplayState, looking: ReplayState) -> ReplayState:

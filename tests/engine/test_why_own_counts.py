@@ -71,9 +71,9 @@ def test_a_prompt_smaller_than_the_answer_before_it_did_not_hold_it(made: int, *
 
 
 def test_a_failed_compaction_that_took_its_list_for_far_less() -> None:
-    """Ten times as much was sent, and more."""
+    """More than ten times as much was sent."""
     words = "Context size increased from {} to 17133 during condensing; skipping this attempt"
-    for before, is_wrong in ((404, True), (8_400, False)):
+    for before, is_wrong in ((404, True), (8_399, True), (8_400, False)):
         entry = {"ts": 1_790_000_000_000, "type": "say", "say": "condense_context_error", "text": words.format(before)}
         started = {"tokensIn": 84_000, "tokensOut": 90, "cacheReads": 0, "cacheWrites": 0, "request": "<task>x</task>"}
         rows = [
@@ -83,7 +83,7 @@ def test_a_failed_compaction_that_took_its_list_for_far_less() -> None:
             entry,
         ]
         (line,) = told("ui_messages.json", json.dumps(rows))
-        assert ("took the context for 404 tokens, the request before had 84,000" in line) == is_wrong, line
+        assert (f"took the context for {before:,} tokens, the request before had 84,000" in line) == is_wrong, line
 
 
 def test_a_file_with_an_error_never_says_that_it_has_none() -> None:

@@ -37,11 +37,12 @@ def test_it_is_the_own_agents(found: tuple[Session, str]) -> None:
     assert replay_state.parse({}).policy == replay_state.DEFAULT_POLICY, "without a session there is none"
 
 
-@pytest.mark.parametrize("page", ["replay/", "apply/", "quality/", "compare/"])
-def test_each_page_shows_it(client: Client, found: tuple[Session, str], page: str) -> None:
+@pytest.mark.parametrize("page", ["replay", "apply", "quality"])
+def test_what_a_bare_address_answers_is_what_the_own_policy_does(
+    client: Client, found: tuple[Session, str], page: str
+) -> None:
     session, policy = found
-    answer = client.get(f"/s/{session.pk}/{page}", follow=True)
-    assert answer.status_code == 200
-    html = answer.content.decode()
-    assert f"policy={policy}" in html
-    assert "policy=claude_code" not in html.partition("<main")[2].partition("<form")[0]
+    address = f"/s/{session.pk}/{page}.json"
+    bare, own, other = (client.get(f"{address}{query}") for query in ("", f"?policy={policy}", "?policy=claude_code"))
+    assert bare.status_code == own.status_code == other.status_code == 200
+    assert bare.json() == own.json() != other.json()

@@ -26,8 +26,9 @@ OVER = ">"
 USUAL_WINDOWS = (1_000_000, 400_000, 272_000, 256_000, 200_000, 128_000, 64_000, 32_000)
 """Windows that agents take a model for: those of the models they know, and their fall-backs."""
 EVERY_REQUEST, TURN_END, TURN_START = "every request", "turn's end", "turn's start"
-BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
 """When a trigger is asked: before every request, or when a turn ends or begins and never within it."""
+BETWEEN_TURNS = {TURN_END: "ends", TURN_START: "begins"}
+"""What a turn does when a trigger is asked that is not asked within one."""
 ALWAYS, WITH_TRIGGER = "always", "with trigger"
 """When a recorded compaction's ``tokens_before`` is the agent's own; elsewhere one that equals our sum may be ours."""
 _BETWEEN = re.compile(r"[\s/_-]+")
@@ -196,6 +197,12 @@ class Agent:
     places: Mapping[str, Place] = field(default_factory=dict)
     configuration: Configuration | None = None
     beside: Callable[[Sequence[Message], Mapping[int, int]], Beside] = nothing_beside
+
+    @property
+    def asked_late(self) -> str:
+        """That the trigger is asked between turns alone, in a clause; else ""."""
+        when = BETWEEN_TURNS.get(self.asked)
+        return f"{self.label} checks its trigger when a turn {when}" if when else ""
 
     def own_window(self, window: int) -> int:
         """What it takes, and records, for a model's window of so many tokens."""

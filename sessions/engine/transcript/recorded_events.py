@@ -41,6 +41,8 @@ SILENT = "no summary came back"
 """The words of a failed compaction whose call ended without a word, a token or an error."""
 UNCOUNTED = "the tokens of its summary could not be counted"
 """The words of a failed compaction of which the record has a number for that alone."""
+APPLIED_EDITS = "applied_edits"
+"""Where an answer of the API tells what it cleared of the whole list that it was sent."""
 OWN_COUNT = "own count of the last call"
 """What a warning says that quotes an agent's count beside its messages."""
 

@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sessions.engine.agents.agent import BETWEEN_TURNS
 from sessions.engine.base.words import counted
 from sessions.engine.transcript.recorded_events import CUT_OFF, CUTS, SERVER, ErrorKind
 from sessions.engine.transcript.types import Kind, Label, Message, ProviderError, RecordedCompaction, Role, Usage
@@ -32,7 +31,7 @@ from sessions.engine.why.said import (
     quoted,
     reply_alone,
 )
-from sessions.engine.why.shared import ROUND, agree, thresholds_of
+from sessions.engine.why.shared import IMPOSSIBLE, ROUND, agree, thresholds_of
 from sessions.engine.why.windows import differ
 
 if TYPE_CHECKING:
@@ -60,9 +59,7 @@ SHORT_REPLY, FULL_TIMES, LEAST_FULL = 1_000, 50, 4_096
 """Tokens under which no client's maximum for a reply lies; times of it, and tokens, that fill a context."""
 ENOUGH = re.compile(STILL_OVER, re.IGNORECASE)
 """How the words begin of an agent that compacted and is still over its limit: no call of its own was too long."""
-IMPOSSIBLE = 1.5
-"""Times a recorded window over which a usage is of no single request."""
-FAR_LESS = 10
+MISCOUNTED = 10
 """Times what an agent counted before a compaction that failed from which its count is wrong."""
 MORE_SENT = 2
 """Times the last answered request from which a refused one was of more than the conversation then."""
@@ -70,7 +67,6 @@ HELD_BACK = re.compile(f"{PASSED_OWN}|{OVERDRAWN}|{UNSENT}", re.IGNORECASE)
 """What an agent says that did not ask the provider: by a limit of its own, or a count that is wrong."""
 OWN_MAXIMUM = "a maximum of the reply's own"
 AGAIN = "Try again: the model takes more."
-WRONG_COUNT = "Update the agent: its count is wrong, not the context."
 NO_LOOP = "Start a new session: compacting does not make this one fit."
 FULL_WINDOW = "Compact, or start a new session: the window is full."
 LONGER = "Raise the context length that the server runs with."
@@ -191,9 +187,8 @@ def _cut_reply(case: Case, error: ProviderError) -> Explanation:
     only = "" if is_thought else _only(case) or _in_call(case)
     because += f"; {only}" if only else ""
     is_full = case.window_is_known and (usage is None or 2 * usage.context >= case.window)
-    if case.agent.asked in BETWEEN_TURNS and is_full and (n := _in_turn(case)) > 1:
-        asked = f"{case.agent.label} checks its trigger when a turn {BETWEEN_TURNS[case.agent.asked]}"
-        because += f"; {asked}, and {n:,} requests came in the last turn"
+    if case.agent.asked_late and is_full and (n := _in_turn(case)) > 1:
+        because += f"; {case.agent.asked_late}, and {n:,} requests came in the last turn"
     thought = "Ask for less thinking, or raise the reply's maximum." if is_thought or only else advice or None
     return Explanation(causes.CUT_REPLY, Fact.WORDS, because, tries_row(case, error), advice=thought)
 
@@ -239,12 +234,13 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
     found, words = meaning_of(error.words), quoted(error)
     n = case.n_passed(case.usual) if error.of_compaction and case.usual and case.window_is_known else 0
     over = f"; {counted(n, 'request')} had passed the threshold, {case.usual:,}" if n else ""
+    if wrong := _counted_wrongly(case, error):
+        advice = causes.CHANGES[causes.DOUBLE]
+        return Explanation(cause, Fact.WORDS, f"{wrong}; {words}{over}", rows, advice=advice)
     if found:
         told = f"{found.because}, {words}" if words else found.because
-        wrong = _counted_wrongly(case, error)
-        because = f"{figures_of(error)}{told}{over}{_longest_data(case, error)}{wrong}"
-        advice = WRONG_COUNT if wrong else advice_of(error.words)
-        return Explanation(cause, Fact.WORDS, because, rows, advice=advice)
+        because = f"{figures_of(error)}{told}{over}{_longest_data(case, error)}"
+        return Explanation(cause, Fact.WORDS, because, rows, advice=advice_of(error.words))
     who = "its error" if error.of_compaction else "the record"
     because = (
         f"{who} says {words}{status_of(error, words)}{over}"
@@ -262,9 +258,9 @@ def _failed_for(case: Case, error: ProviderError, cause: str, rows: tuple[Eviden
 def _counted_wrongly(case: Case, error: ProviderError) -> str:
     """That a failed compaction took its list for far less than was sent, in a clause; else ""."""
     before, usage = counted_before(error), case.usage
-    if usage is None or case.is_partial or not 0 < FAR_LESS * before < usage.context:
+    if usage is None or case.is_partial or not 0 < MISCOUNTED * before < usage.context:
         return ""
-    return f"; the agent took the context for {before:,} tokens, the request before had {usage.context:,}"
+    return f"the agent took the context for {before:,} tokens, the request before had {usage.context:,}"
 
 
 def _longest_data(case: Case, error: ProviderError) -> str:

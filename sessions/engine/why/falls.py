@@ -109,9 +109,8 @@ def _is_told(weighed: Weighed, told: frozenset[int], one: Step, step: Step) -> b
     """Whether the file says why the context fell between two requests."""
     requests = weighed.transcript.requests
     between = range(one.request + 1, step.request + 1)
-    if requests[one.request].model != requests[step.request].model:
-        return True
-    return not told.isdisjoint(between) or not all(requests[index].on_branch for index in between)
+    other_model = requests[one.request].model != requests[step.request].model
+    return other_model or not told.isdisjoint(between) or not all(requests[index].on_branch for index in between)
 
 
 def _context(request: Request) -> int:

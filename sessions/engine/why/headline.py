@@ -130,9 +130,9 @@ def headline_of(weighed: Weighed, verdicts: Sequence[Verdict]) -> Headline:
     ends = _nothing_after(lead, verdicts[place + 1 :], len(weighed.transcript.requests))
     sentence = lead_told.sentence.replace(lead_told.point, f"{lead_told.point}{ends}", 1)
     ended = end_in_other_words(weighed.transcript, lead_told.sentence) if lead.what == ERROR else ""
-    told = (sentence, ended, lead.change, more, *beside(weighed), fallen, cache)
+    clean = no_error(weighed.transcript) if lead.cause in NORMAL else ""
+    told = (sentence, ended, lead.change, more, *beside(weighed), fallen, cache, clean)
     text = " ".join(filter(None, told))
-    text = " ".join(filter(None, (text, no_error(weighed.transcript) if lead.cause in NORMAL else "")))
     is_open = lead.what != COMPACTION or lead.cause not in (causes.REACHED, causes.MANUAL, causes.SWITCH)
     text = " ".join(filter(None, (text, limits_sentence(weighed.transcript, text) if is_open else "")))
     return Headline(text, lead_told.point, lead.because, lead.certainty, lead.change, more, lead.cause, place)
@@ -179,7 +179,7 @@ def _more(verdicts: Sequence[Verdict], lead: Verdict) -> str:
         said = "stop by the agent" if v.is_stop else tried if v.is_attempt else words[v.what]
         hedge = f", {v.certainty}" if v.certainty in ("likely", "possible") else ""
         told = v.size if v.label == OVER_LIMIT else v.label
-        is_same = v.cause == causes.FAILED and lead.what == ERROR and words_of(v) == words_of(lead) != ""
+        is_same = v.cause == causes.FAILED and lead.what == ERROR and _words_of(v) == _words_of(lead) != ""
         cause = " with the same error" if is_same else "" if v.cause == causes.FAILED else f" ({told}{hedge})"
         others[said, cause] += v.count
     if not others:
@@ -189,7 +189,7 @@ def _more(verdicts: Sequence[Verdict], lead: Verdict) -> str:
     return f"Also: {', '.join(listed)}{f', {n_more} more' if n_more else ''}."
 
 
-def words_of(verdict: Verdict) -> str:
+def _words_of(verdict: Verdict) -> str:
     """The record's own words that a verdict quotes; "" of one that quotes none."""
     quoted = _QUOTED.search(verdict.because)
     return quoted[1] if quoted else ""

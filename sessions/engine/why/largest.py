@@ -6,11 +6,11 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from sessions.engine.agents.agent import BETWEEN_TURNS, writer_of
+from sessions.engine.agents.agent import writer_of
 from sessions.engine.base.words import counted, request_words
 from sessions.engine.reading.noted_events import context_output
 from sessions.engine.transcript.recorded_events import NOT_ALL_SENT, OF_TURNS, OWN_COUNT, OWN_ESTIMATE, EventKind
-from sessions.engine.transcript.types import Label, Role, Transcript, Usage
+from sessions.engine.transcript.types import Label, Role, Usage
 from sessions.engine.weigh.calibration.context_windows import ANSWER, RECORDED, SOURCES
 from sessions.engine.weigh.calibration.fit import REST, overhead_parts
 from sessions.engine.weigh.calibration.weighed import Weighed
@@ -18,7 +18,7 @@ from sessions.engine.why import causes
 from sessions.engine.why.cache_use import is_doubled
 from sessions.engine.why.falls import cutting_room
 from sessions.engine.why.filled import DATA, brought, is_data
-from sessions.engine.why.shared import MOST_WITHOUT_TOOLS, ROUND, Shared, position_of, shared_facts
+from sessions.engine.why.shared import IMPOSSIBLE, MOST_WITHOUT_TOOLS, ROUND, Shared, position_of, shared_facts
 from sessions.engine.why.usage_notes import usage_of_request
 from sessions.engine.why.windows import held_at
 
@@ -50,9 +50,8 @@ UNTOLD, HIDDEN, FAR_MORE, LEAST_MORE = 2, 100_000, 4, 2_000
 """A peak over so many times what the file explains, and so many tokens more than that, is not stated as it is."""
 _FIGURE = re.compile(r"\d[\d,]*")
 _SUMMARY = re.compile(r"^.{0,40}summar", re.IGNORECASE)
-IMPOSSIBLE, FAR_OVER = 2, 1.25
-"""A usage over so many times the recorded window is of several requests together; over so many times a peak one that
-the peak leaves out is told."""
+FAR_OVER = 1.25
+"""A usage over so many times a peak, which the peak leaves out, is told."""
 
 
 class Peak(NamedTuple):
@@ -102,9 +101,8 @@ def noted_size(weighed: Weighed) -> str:
     of_window = f"; the recorded window is {transcript.window:,}" if own and transcript.window else ""
     size = max((tokens for tokens in weighed.estimated if tokens), default=0)
     figure = int(found[0].replace(",", "")) if (found := _FIGURE.search(own)) else 0
-    of_window += (
-        f", which they passed{_asked_late(transcript)}" if of_window and figure > (transcript.window or 0) else ""
-    )
+    if of_window and figure > (transcript.window or 0):
+        of_window += ": ".join(filter(None, (", which they passed", writer_of(transcript).asked_late)))
     is_cut = OWN_COUNT in own and 2 * ROUND <= figure < size and not figure % ROUND
     is_told = is_cut or (OWN_COUNT in own and figure > FAR_MORE * size > 0)
     stale = f"; the file holds about {size:,}" if is_told else ""
@@ -118,13 +116,6 @@ def noted_size(weighed: Weighed) -> str:
     if not words and kept:
         words = f"the messages of the file have {size:,} tokens together (estimated), more than was sent: {kept}"
     return f"{words[0].upper()}{words[1:]}." if words else ""
-
-
-def _asked_late(transcript: Transcript) -> str:
-    """That the agent asks for a compaction between turns alone, in a clause; else ""."""
-    agent = writer_of(transcript)
-    when = BETWEEN_TURNS.get(agent.asked)
-    return f": {agent.label} checks its trigger when a turn {when}" if when else ""
 
 
 def peak_of(weighed: Weighed) -> Peak | None:

@@ -46,6 +46,8 @@ SUM = 0.35
 """The share within which a usage is that of several calls together, each by what the file holds of it."""
 ROUND = 1_024
 """Tokens of whose multiples windows of local servers are."""
+IMPOSSIBLE = 2
+"""Times a recorded window over which a usage is of no single request."""
 SOON = 3
 """Requests over a threshold that may pass before a trigger is asked."""
 MOST_PROMPT, MOST_WITHOUT_TOOLS, MOSTLY = 250_000, 60_000, 0.9

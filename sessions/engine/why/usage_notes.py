@@ -12,6 +12,7 @@ from sessions.engine.base import registry
 from sessions.engine.base.words import request_words
 from sessions.engine.reading.formats import NO, UNKNOWN, YES, Coverage
 from sessions.engine.transcript.recorded_events import (
+    APPLIED_EDITS,
     BESIDE,
     CUT_OFF,
     CUTS,
@@ -36,8 +37,6 @@ LEAST_BLIND, LEAST_KNOWN, MOST_TOOLS, MANY_CUT, MOST_LIMITS = 3, 2, 2, 3, 3
 told; replies of one size from which they are likely cut off there; limits that are told."""
 
 
-APPLIED = "applied_edits"
-"""What formats have of clearings that a provider tells beside each answer."""
 OF_MESSAGES = re.compile(r"(?:threshold|target)_count", re.IGNORECASE)
 """What a file calls the number of messages from which its history is to be reduced."""
 
@@ -86,7 +85,7 @@ def _cleared(weighed: Weighed) -> str:
     n, first = len(clearings), clearings[0].request
     counts, sizes = [one.n_cleared or 0 for one in clearings], [one.tokens_freed or 0 for one in clearings]
     # The API clears the whole list that it is sent anew for each request: its newest count holds those before.
-    is_whole = coverage_of(weighed.transcript.format).clearing == APPLIED and n > 1
+    is_whole = coverage_of(weighed.transcript.format).clearing == APPLIED_EDITS and n > 1
     cleared, tokens = (counts[-1], sizes[-1]) if is_whole else (sum(counts), sum(sizes))
     how_many = f"{cleared:,} old" if cleared > 1 and what != "thinking" else "old"
     each = f"for each of {n:,} requests" if is_whole else f"{n:,} times"

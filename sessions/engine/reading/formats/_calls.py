@@ -17,6 +17,7 @@ from sessions.engine.reading.formats._items import COMPACTION_TYPES
 from sessions.engine.reading.formats._provider_errors import Refusal, error_of, failed_compaction
 from sessions.engine.reading.formats._records import inside, pair_in
 from sessions.engine.reading.formats._values import Record, as_dict, as_list, count_of, text_of
+from sessions.engine.transcript.recorded_events import APPLIED_EDITS
 from sessions.engine.transcript.types import Content, Kind, Origin, Role, Usage
 
 CLEARED = {
@@ -95,7 +96,7 @@ def iterations(response: Record) -> list[dict[str, Any]]:
 
 
 def _clearings(response: Record) -> list[Clearing]:
-    edits = [as_dict(edit) for edit in as_list(as_dict(response.get("context_management")).get("applied_edits"))]
+    edits = [as_dict(edit) for edit in as_list(as_dict(response.get("context_management")).get(APPLIED_EDITS))]
     found = []
     for edit in edits:
         what, key = CLEARED.get(text_of(edit.get("type")), ("", ""))

@@ -171,9 +171,8 @@ class _Reading:
             what = "a token limit was hit, of which aider knows none (of 0)" if sent[2] == answer[2] == "0" else what
             self.history.event(EventKind.ERROR, f"{what}: {sizes}, by aider's estimate")
         else:
-            figures = f"Input tokens ~{sent[1]} of {sent[2]}, Output tokens ~{answer[1]} of {answer[2]}"
-            tokens, words = int(sent[1].replace(",", "")), f"hit a token limit! {figures}"
-            self.history.refuse(Refusal(ErrorKind.CONTEXT, tokens, words=words))
+            words = "; ".join(line[0].strip("> ") for line in (sent, answer))
+            self.history.refuse(Refusal(ErrorKind.CONTEXT, int(sent[1].replace(",", "")), words=words))
 
     def _close(self, usage: Usage | None) -> None:
         """The call of the reply read so far is complete."""

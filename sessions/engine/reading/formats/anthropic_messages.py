@@ -21,6 +21,7 @@ from sessions.engine.reading.formats._events import MESSAGES_EVENTS, events_in, 
 from sessions.engine.reading.formats._marks import chat_mark, foreign_key, foreign_turn
 from sessions.engine.reading.formats._records import events, inside, misread, pair_in, stem_of
 from sessions.engine.reading.formats._values import Path, Record, as_dict, as_list, count_of, text_of
+from sessions.engine.transcript.recorded_events import APPLIED_EDITS
 from sessions.engine.transcript.types import Content, Message, Origin, Parsed, Role, Usage
 
 Placed = tuple[dict[str, Any], Origin]
@@ -79,7 +80,7 @@ class _Format(Format):
     coverage = Coverage(
         usage=YES, images=YES, compactions=YES, refusals=YES,
         error="error in place of an answer, event error", compaction="block compaction, usage.iterations",
-        who="block: auto; request's compaction: manual", clearing="applied_edits",
+        who="block: auto; request's compaction: manual", clearing=APPLIED_EDITS,
         threshold="context_management", model="model",
     )  # fmt: skip
 

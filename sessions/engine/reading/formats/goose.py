@@ -187,9 +187,10 @@ def _transcript(history: GooseHistory, metadata: Record, stem: str) -> Transcrip
     sent, made = count_of(metadata.get("input_tokens")), count_of(metadata.get("output_tokens"))
     total = first_count(metadata, "accumulated_total_tokens", *(() if sent else ("total_tokens",)))
     history.note(total, f"The file reports a total of the session only ({total:,} tokens): no usage of calls")
-    history.note(sent, f"goose's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received, {sent + made:,} in all")
     settings = as_dict(metadata.get("model_config"))
     window, last = count_of(settings.get("context_limit")), count_of(metadata.get("total_tokens"))
+    whole = f", {last:,} in all" if last else ""
+    history.note(sent, f"goose's {OWN_COUNT}: {sent:,} tokens sent, {made:,} received{whole}")
     if history.follows_reply() and last == window > 0:
         history.event(EventKind.SESSION_END, f"{CUT_OFF}: {last:,} of {window:,} tokens were in use")
     return history.transcript(

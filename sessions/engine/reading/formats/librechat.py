@@ -29,7 +29,7 @@ SAID = ("value", "text", ERROR, "think", CONTENT)
 EMPTIED = "EMPTY_MESSAGES"
 TOO_LONG = frozenset({"INPUT_LENGTH", "FINAL_CONTEXT_OVERFLOW", EMPTIED})
 """Errors of LibreChat's own, made before anything is sent."""
-_INFO = re.compile(r"(\d{1,12})(?: ?/ ?| tokens\) exceed maxContextTokens \()(\d{1,12})")
+_INFO = re.compile(r"(\d{1,12}) ?/ ?(\d{1,12})")
 """What a message counts and what the conversation allows."""
 Placed = tuple[dict[str, Any], Origin]
 
@@ -125,16 +125,13 @@ def _refused(history: Assembly, words: str, model: str) -> None:
     """An error's words; one for its length gives what the message counts and what is allowed."""
     body = error_body(words)
     code = next((one for one in body.codes if one.upper() in TOO_LONG), "")
-    if code.upper() == EMPTIED:
-        # Its own pruning left nothing to send: no provider was asked.
-        said = " ".join((body.words or words).split())
-        history.refuse(Refusal(EventKind.ERROR, code=code, words=said[:MAX_WORDS], model=model))
-        return
-    figures = _INFO.search(words)
     if code:
+        # Where its own pruning left nothing to send no provider was asked.
+        kind = EventKind.ERROR if code.upper() == EMPTIED else ErrorKind.CONTEXT
+        figures = _INFO.search(words) if kind is ErrorKind.CONTEXT else None
         counted, allowed = (int(figures[1]), int(figures[2])) if figures else (None, None)
-        said = " ".join((body.words or words).split())
-        history.refuse(Refusal(ErrorKind.CONTEXT, counted, allowed, code=code, words=said[:MAX_WORDS], model=model))
+        said = " ".join((body.words or words).split())[:MAX_WORDS]
+        history.refuse(Refusal(kind, counted, allowed, code=code, words=said, model=model))
     elif words:
         history.fail(words, model=model)
 

@@ -19,6 +19,7 @@ from sessions.engine.reading.formats._values import Path, Record, as_dict, as_li
 from sessions.engine.reading.formats.gemini_api import API as GEMINI
 from sessions.engine.reading.formats.openai_chat import API as CHAT
 from sessions.engine.reading.formats.openai_responses import API as RESPONSES
+from sessions.engine.transcript.recorded_events import APPLIED_EDITS
 from sessions.engine.transcript.types import Parsed
 
 TRACE_KEYS = ("message_count", "started_at", "traceId", "trace_id", "spanId", "observations", "attributes")
@@ -32,7 +33,7 @@ class _Format(Format):
         usage=YES, images=YES, compactions=YES, refusals=YES, live=YES,
         error="response of a failed call", compaction="item or block compaction",
         failed="a compaction without content", who="item: auto; endpoint: manual",
-        clearing="applied_edits", model="model", window="options.num_ctx",
+        clearing=APPLIED_EDITS, model="model", window="options.num_ctx",
     )  # fmt: skip
 
     def sniff(self, head: Head) -> Sniff | None:
